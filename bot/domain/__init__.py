@@ -1,0 +1,1 @@
+"""The nouns of selfrepair: standard library only, no I/O, no clock, no environment."""
