@@ -45,6 +45,24 @@ class Refused:
     reason: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Hole:
+    """Lines `start` to `end` (1-based, inclusive) of `file`, cut out to be filled anew.
+
+    `before_source` is the function around them with one line `HOLE_MARK` in their place, `removed` what stood there.
+    """
+
+    file: str
+    start: int
+    end: int
+    before_source: str
+    removed: str
+
+
+HOLE_MARK = "<<<HOLE>>>"
+"""Stands, indented like the first removed line, where the lines of a hole were."""
+
+
 Proposal: TypeAlias = Patch | Rejected | Refused
 
 
