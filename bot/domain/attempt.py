@@ -63,6 +63,7 @@ class Spend:
 class Strategy(StrEnum):
     """The rungs of the ladder, in order; a turn that is not better climbs one."""
 
+    AUTOFIX = "the linter's own fixes"
     FOCUSED = "focused edit"
     INFILL = "suspect-span infill"
     FRESH = "fresh try"

@@ -18,11 +18,6 @@ class Fitness:
     lint: int
     types: int
 
-    @property
-    def clean(self) -> bool:
-        """Nothing is left to repair."""
-        return self == Fitness(regressed=0, blocked=0, not_passing=0, lint=0, types=0)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
@@ -104,17 +99,19 @@ class Guard:
 
 
 def _blocked(report: Report, ignored: frozenset[str]) -> bool:
+    """Stopped before judging, or red in a way that no finding of its own kind explains."""
     if report.blocked is not None or report.timed_out or report.exit_code is None:
         return True
-    if report.exit_code == 0:
+    if report.exit_code == 0 or report.failing - ignored or (report.failing and report.kind is CheckKind.TESTS):
         return False
-    return not report.findings if not ignored else not report.findings and not report.collected
+    return report.kind in (CheckKind.BUILD, CheckKind.CUSTOM, CheckKind.TESTS) or not report.findings
 
 
 def _complaints(evaluation: Evaluation, kind: CheckKind) -> int:
+    """Diagnostics of red checks of one kind: warnings of a check that exits 0 are no work."""
     return sum(
         isinstance(finding, Diagnostic)
         for report in evaluation.reports
-        if report.kind is kind
+        if report.kind is kind and report.exit_code != 0
         for finding in report.findings
     )

@@ -1,0 +1,1 @@
+"""The code-test-fix loop: the part that everything else serves."""
