@@ -1,0 +1,259 @@
+"""The whole story on one page: a red CI run goes in, an Outcome and its delivery come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot import recipe, submit
+from bot.config import Config
+from bot.domain.attempt import Attempt, EditFormat, Fault, Outcome, OutcomeKind
+from bot.domain.execution import Environment
+from bot.domain.findings import JobLog
+from bot.domain.fitness import Evaluation, Guard
+from bot.domain.packet import Hunk
+from bot.domain.patch import Files
+from bot.domain.ports import (
+    Delivered,
+    FailedRun,
+    Forge,
+    History,
+    Progress,
+    Proposer,
+    Sandbox,
+    Trail,
+    Trigger,
+    Workspace,
+)
+from bot.logs import read_job
+from bot.recipe import Recipe
+from bot.redact import Redactor
+from bot.repair import oracle
+from bot.repair.evaluate import evaluate
+from bot.repair.final import Final, final_check
+from bot.repair.judge import State, clean
+from bot.repair.loop import Loop, Task, World
+
+RERUNS = 2
+"""How often failing tests are run again on the untouched head to find the flaky ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ports:
+    """The world, as the story sees it. `scratch` is a folder of its own; `edit_format` suits the model."""
+
+    forge: Forge
+    workspace: Workspace
+    history: History
+    sandbox: Sandbox
+    proposer: Proposer
+    trail: Trail
+    progress: Progress
+    clock: Callable[[], float]
+    redactor: Redactor
+    scratch: Path
+    edit_format: EditFormat = EditFormat.TOOL
+    second: Proposer | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What is left to print once the story is over."""
+
+    outcome: Outcome
+    run: FailedRun
+    delivered: Delivered
+
+
+def run(trigger: Trigger, config: Config, ports: Ports) -> Told:
+    """Read, reproduce, repair, verify, deliver. Faults become an Outcome; only bad input raises."""
+    began = ports.clock()
+    story = Story(trigger, config, ports)
+    try:
+        outcome = story.tell()
+    except Fault as fault:
+        outcome = story.end(OutcomeKind.FAULTED, str(fault), fix=fault.fix)
+    outcome = replace(outcome, seconds=ports.clock() - began)
+    outcome = replace(outcome, chain_head=ports.trail.finish(outcome))
+    return _deliver(outcome, story.run, ports)
+
+
+def _deliver(outcome: Outcome, run: FailedRun, ports: Ports) -> Told:
+    ports.progress.say("deliver", outcome.kind)
+    try:
+        if outcome.kind is OutcomeKind.REPAIRED and ports.forge.head(run.trigger.branch) != run.trigger.sha:
+            reason = f"{run.trigger.branch} moved while the repair was made; the new commit's own run will wake us"
+            outcome = replace(outcome, kind=OutcomeKind.IGNORED, reason=reason)
+        return Told(outcome=outcome, run=run, delivered=ports.forge.deliver(submit.plan(outcome, run)))
+    except Fault as fault:
+        outcome = replace(outcome, kind=OutcomeKind.FAULTED, reason=f"not delivered: {fault}", fix=fault.fix)
+        return Told(outcome=outcome, run=run, delivered=Delivered())
+
+
+class Story:
+    """One run. What is known so far is kept here, so that a Fault at any point still reports it."""
+
+    def __init__(self, trigger: Trigger, config: Config, ports: Ports) -> None:
+        self.config, self.ports = config, ports
+        self.run = FailedRun(trigger=trigger)
+        self.baseline = Evaluation()
+        self.final = Evaluation()
+        self.flaky: frozenset[str] = frozenset()
+        self.loop: Loop | None = None
+
+    def tell(self) -> Outcome:
+        """The stages in order; each may end the run."""
+        trigger, say = self.run.trigger, self.ports.progress.say
+        head = self.ports.forge.head(trigger.branch)
+        if head != trigger.sha:
+            gone = f"{trigger.branch} is gone" if head is None else f"{trigger.branch} has moved on to {head[:12]}"
+            return self.end(OutcomeKind.IGNORED, gone)
+        say("logs", "reading the failing jobs' logs")
+        self.run = self.ports.forge.failed_run(trigger)
+        jobs = [read_job([log], name=name) for name, log in self.run.logs.items()]
+        made = recipe.infer(jobs, image=self.config.image, setup=self.config.setup, checks=self.config.checks)
+        if not made.checks:
+            return self.end(OutcomeKind.NOT_REPRODUCED, _nothing_to_run(jobs))
+        say("reproduce", f"{len(made.checks)} checks in {made.image}")
+        environment = self._environment(made)
+        return self._reproduced(made, environment) or self._repair(made, environment)
+
+    def _environment(self, made: Recipe) -> str:
+        tree = self.ports.scratch / "tree"
+        digest = self.ports.workspace.export(tree)
+        trust = self.run.trigger.repository
+        if self.run.trigger.fork:
+            trust += f"#{self.run.trigger.pull_request}"
+        return self.ports.sandbox.prepare(
+            Environment(image=made.image, tree=str(tree), digest=digest, setup=made.setup, env=made.env, trust=trust)
+        )
+
+    def _reproduced(self, made: Recipe, environment: str) -> Outcome | None:
+        """Baseline on the untouched head; an Outcome where there is nothing (left) to repair."""
+        self.baseline = self._check(made, environment, {}, None)
+        if clean(self.baseline, frozenset()):
+            reason = "every check is green in the sandbox on the same commit: what failed in CI lies outside the code"
+            return self.end(OutcomeKind.NOT_REPRODUCED, reason)
+        steady = self.baseline.failing
+        for _ in range(RERUNS if steady else 0):
+            steady &= self._check(made, environment, {}, steady).failing
+        self.flaky = self.baseline.failing - steady
+        if self.flaky and clean(self.baseline, self.flaky):
+            return self.end(OutcomeKind.FLAKY, "failed once and passed when run again on the same commit")
+        return None
+
+    def _check(self, made: Recipe, environment: str, files: Files, only: frozenset[str] | None) -> Evaluation:
+        loop = self.loop
+        restored = oracle.protected_files(self.ports.workspace.read, loop.task.protected) if loop else {}
+        return evaluate(
+            self.ports.sandbox,
+            environment,
+            made.checks,
+            files=files,
+            protected=restored,
+            limits=self.config.limits,
+            only=only,
+        ).evaluation
+
+    def _repair(self, made: Recipe, environment: str) -> Outcome:
+        guard = Guard(skipped=self.baseline.skipped, ignored=self.flaky).after(self.baseline)
+        start = State(files={}, evaluation=self.baseline, guard=guard)
+        self.loop = loop = Loop(self._task(made, environment), self._world(), start)
+        while True:
+            loop.run()
+            if not loop.clean:
+                return self._unrepaired(loop)
+            final = self._final(made, environment, loop)
+            if not final.reason:
+                return self.end(OutcomeKind.REPAIRED, "every check is green with the patch, and red without it")
+            self.ports.progress.say("final check", final.reason)
+            if final.vanished:
+                return self.end(OutcomeKind.FLAKY, final.reason)
+            if clean(final.evaluation, self.flaky):
+                return self.end(OutcomeKind.IMPROVED, final.reason)
+            loop.continue_with(final.evaluation)
+
+    def _final(self, made: Recipe, environment: str, loop: Loop) -> Final:
+        self.ports.progress.say("final check", "whole suite in fresh sandboxes, with and without the patch")
+        final = final_check(
+            lambda patched, only: self._check(made, environment, loop.best.files if patched else {}, only),
+            self.baseline,
+            self.flaky,
+        )
+        self.final = final.evaluation
+        return final
+
+    def _unrepaired(self, loop: Loop) -> Outcome:
+        self.final = loop.best.evaluation
+        if loop.refused:
+            return self.end(OutcomeKind.REFUSED, loop.refused.reason)
+        kind = OutcomeKind.IMPROVED if loop.best.files else OutcomeKind.EXHAUSTED
+        return self.end(kind, loop.stopped)
+
+    def _task(self, made: Recipe, environment: str) -> Task:
+        config, workspace = self.config, self.ports.workspace
+        paths = workspace.paths()
+        return Task(
+            environment=environment,
+            checks=made.checks,
+            read=workspace.read,
+            paths=paths,
+            protected=oracle.protected_paths(paths, self.baseline, protect=config.protect, allow=config.allow),
+            changed=self._changed(),
+            hint=self.run.trigger.hint,
+            limits=config.limits,
+            budget=config.budget,
+            patience=config.patience,
+            candidates=config.candidates,
+            edit_format=self.ports.edit_format,
+            max_tokens=config.max_tokens,
+        )
+
+    def _changed(self) -> tuple[Hunk, ...]:
+        return self.ports.history.changed(self.run.last_green)
+
+    def _world(self) -> World:
+        ports = self.ports
+        return World(
+            sandbox=ports.sandbox,
+            proposer=ports.proposer,
+            trail=ports.trail,
+            progress=ports.progress,
+            clock=ports.clock,
+            diff=lambda files, base: ports.workspace.diff(files, base),
+            redactor=ports.redactor,
+            second=ports.second,
+        )
+
+    def end(self, kind: OutcomeKind, reason: str, fix: str = "") -> Outcome:
+        """An Outcome with everything known so far."""
+        loop = self.loop
+        attempts: tuple[Attempt, ...] = tuple(loop.attempts) if loop else ()
+        files = loop.best.files if loop else {}
+        accepted = [attempt for attempt in attempts if attempt.verdict == "accepted"]
+        proposal = accepted[-1].proposal if accepted else None
+        return Outcome(
+            kind=kind,
+            reason=reason,
+            fix=fix,
+            attempts=attempts,
+            baseline=self.baseline.reports,
+            final=self.final.reports,
+            files=files,
+            diff=self.ports.workspace.diff(files) if files else "",
+            spend=loop.spend if loop else Outcome.spend,
+            held_out=loop.held.words(self.final.passed) if loop else "none",
+            flaky=self.flaky,
+            rationale=getattr(proposal, "rationale", ""),
+            model=self.ports.proposer.name,
+            runtime=self.config.limits.runtime,
+        )
+
+
+def _nothing_to_run(jobs: list[JobLog]) -> str:
+    if not jobs:
+        return "no log and no check was given: name at least one with --check, or give the failing job's --log"
+    if not any(job.steps for job in jobs):
+        return "the log is empty: there is nothing to read in it"
+    return "the log shows no test, lint or type command that failed: name one with `checks` (--check)"

@@ -1,0 +1,314 @@
+"""Every setting in one table: action inputs, command-line flags and .github/selfrepair.yml become one frozen Config."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import yaml
+
+from bot.domain.attempt import Budget, EditFormat, InputError
+from bot.domain.execution import STRICT, Limits
+from bot.domain.findings import Check, CheckKind
+from bot.logs import command_kind
+
+DEFAULT_MODEL = "anthropic:claude-sonnet-4-5-20250929"
+"""One pinned id of the Sonnet class, so that a run can be repeated."""
+
+FILE = ".github/selfrepair.yml"
+"""Read from the default branch only: a pull request must not change how it is judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Everything a run can be told. Secrets are not settings: they come from the environment and stay out of this."""
+
+    image: str = "python:3.13-slim-trixie"
+    setup: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    model: str = DEFAULT_MODEL
+    base_url: str | None = None
+    edit_format: EditFormat | None = None
+    candidates: int = 1
+    patience: int = 4
+    max_tokens: int = 4096
+    budget: Budget = Budget()
+    limits: Limits = Limits()
+    protect: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    fail_on: str = "fault"
+    install_gvisor: str = "auto"
+
+
+class Bad(ValueError):
+    """One value that cannot be used; the message says what would be right."""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str | int | float) or not str(value).strip():
+        raise Bad("must be text")
+    return str(value).strip()
+
+
+def _lines(value: object) -> tuple[str, ...]:
+    items = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise Bad("must be a list of lines")
+    return tuple(item.strip() for item in items if item.strip() and not item.strip().startswith("#"))
+
+
+def _number(kind: type[int] | type[float], low: float, high: float) -> Callable[[object], Any]:
+    def parse(value: object) -> Any:
+        try:
+            number = kind(str(value))
+        except ValueError:
+            number = kind(-1)
+        if not low <= number <= high:
+            raise Bad(f"must be a{'n integer' if kind is int else ' number'} from {low:g} to {high:g}")
+        return number
+
+    return parse
+
+
+def _choice(*names: str) -> Callable[[object], str]:
+    def parse(value: object) -> str:
+        if value not in names:
+            raise Bad(f"must be one of {', '.join(names)}")
+        return str(value)
+
+    return parse
+
+
+def _check(command: str) -> Check:
+    kind = command_kind(command)
+    return Check(
+        name=command if len(command) <= 60 else command[:57] + "...",
+        kind=kind[0] if kind else CheckKind.CUSTOM,
+        format=kind[1] if kind else None,
+        command=command,
+        origin="configured",
+    )
+
+
+def _checks(value: object) -> tuple[Check, ...]:
+    return tuple(_check(command) for command in _lines(value))
+
+
+def _edit_format(value: object) -> EditFormat | None:
+    names = {"auto": None, "tool": EditFormat.TOOL, "blocks": EditFormat.BLOCKS, "function": EditFormat.FUNCTION}
+    return names[_choice(*names)(value)]  # type: ignore[return-value]
+
+
+def _model(value: object) -> str:
+    scheme, _, name = _text(value).partition(":")
+    if scheme not in ("anthropic", "replay") or not name:
+        raise Bad("must be anthropic:NAME or replay:FILE")
+    return f"{scheme}:{name}"
+
+
+def _url(value: object) -> str:
+    if not _text(value).startswith(("http://", "https://")):
+        raise Bad("must start with http:// or https://")
+    return _text(value).rstrip("/")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One row: its name (action input, `--name` flag and file key), how it is read and where it goes in Config."""
+
+    name: str
+    help: str
+    parse: Callable[[object], Any]
+    into: str
+    default: str
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        name="image",
+        help="Base image of the environment the checks run in.",
+        parse=_text,
+        into="image",
+        default="python:3.13-slim-trixie",
+    ),
+    Setting(
+        name="setup",
+        help="Commands, one a line, that install what the checks need. They run with network, without secrets.",
+        parse=_lines,
+        into="setup",
+        default="",
+    ),
+    Setting(
+        name="checks",
+        help="Commands, one a line, that must be green. Without any: the failing commands found in the job's log.",
+        parse=_checks,
+        into="checks",
+        default="",
+    ),
+    Setting(
+        name="model",
+        help="Who proposes the edits: anthropic:NAME, or replay:FILE for a recorded run.",
+        parse=_model,
+        into="model",
+        default=DEFAULT_MODEL,
+    ),
+    Setting(
+        name="base-url",
+        help="Server that speaks the Messages API (llama.cpp, vLLM, Ollama, a gateway) instead of Anthropic's.",
+        parse=_url,
+        into="base_url",
+        default="",
+    ),
+    Setting(
+        name="edit-format",
+        help="How the model writes edits: auto, tool, blocks (search/replace) or function (small models).",
+        parse=_edit_format,
+        into="edit_format",
+        default="auto",
+    ),
+    Setting(
+        name="max-iterations",
+        help="Turns of the loop.",
+        parse=_number(int, 1, 50),
+        into="budget.iterations",
+        default="5",
+    ),
+    Setting(
+        name="max-seconds",
+        help="Wall clock of the loop, in seconds.",
+        parse=_number(float, 10, 21600),
+        into="budget.seconds",
+        default="1800",
+    ),
+    Setting(
+        name="max-dollars",
+        help="Money for model calls in one run, in US dollars; reserved before each call.",
+        parse=_number(float, 0, 1000),
+        into="budget.dollars",
+        default="1",
+    ),
+    Setting(
+        name="packet-tokens",
+        help="Size of a repair packet, in tokens.",
+        parse=_number(int, 200, 100000),
+        into="budget.packet_tokens",
+        default="2000",
+    ),
+    Setting(
+        name="candidates",
+        help="Proposals per turn, of which the best is kept (3 helps small models).",
+        parse=_number(int, 1, 16),
+        into="candidates",
+        default="1",
+    ),
+    Setting(
+        name="patience",
+        help="Turns in a row without progress before the loop stops; 1 is the strict rule.",
+        parse=_number(int, 1, 50),
+        into="patience",
+        default="4",
+    ),
+    Setting(
+        name="check-seconds",
+        help="Wall clock of one check, in seconds.",
+        parse=_number(float, 1, 21600),
+        into="limits.timeout_s",
+        default="300",
+    ),
+    Setting(
+        name="check-memory-mb",
+        help="Memory of one check, in MB.",
+        parse=_number(int, 64, 1048576),
+        into="limits.memory_mb",
+        default="2048",
+    ),
+    Setting(
+        name="check-cpus",
+        help="Processors of one check.",
+        parse=_number(float, 0.1, 256),
+        into="limits.cpus",
+        default="2",
+    ),
+    Setting(
+        name="protect",
+        help="Further globs, one a line, that no repair may touch (tests, CI and tool configuration always are).",
+        parse=_lines,
+        into="protect",
+        default="",
+    ),
+    Setting(
+        name="allow",
+        help="Globs, one a line, that a repair may touch although they are protected by default.",
+        parse=_lines,
+        into="allow",
+        default="",
+    ),
+    Setting(
+        name="fail-on",
+        help="When the job turns red: fault (only when selfrepair itself could not work), unrepaired, or none.",
+        parse=_choice("fault", "unrepaired", "none"),
+        into="fail_on",
+        default="fault",
+    ),
+    Setting(
+        name="sandbox-runtime",
+        help="selfrepair-run is gVisor. runc accepts a weaker box; every report says so.",
+        parse=_choice("selfrepair-run", "runc"),
+        into="limits.runtime",
+        default="selfrepair-run",
+    ),
+    Setting(
+        name="install-gvisor",
+        help="Register gVisor with the runner's Docker: auto (only on GitHub-hosted runners), always or never.",
+        parse=_choice("auto", "always", "never"),
+        into="install_gvisor",
+        default="auto",
+    ),
+)
+
+
+def load(*layers: tuple[str, Mapping[str, object]], strict: bool = False) -> Config:
+    """One Config out of layers (source name, values by setting name), later ones winning.
+
+    Empty text means "not given". `strict` starts from the STRICT limits. Raises InputError naming every bad value.
+    """
+    rows = {row.name: row for row in SETTINGS}
+    config = Config(limits=STRICT) if strict else Config()
+    problems: list[str] = []
+    for source, values in layers:
+        for name, value in values.items():
+            if name not in rows:
+                problems.append(f"{source}: unknown setting {name!r} (known: {', '.join(rows)})")
+            elif value not in ("", None):
+                try:
+                    config = _put(config, rows[name].into, rows[name].parse(value))
+                except Bad as bad:
+                    problems.append(f"{source}: {name}: {shlex.quote(str(value))} {bad}")
+    if problems:
+        raise InputError(*problems)
+    return config
+
+
+def read_file(content: bytes | None) -> Mapping[str, object]:
+    """The settings in .github/selfrepair.yml; none when there is no such file. Raises InputError on bad YAML."""
+    try:
+        data = yaml.safe_load(content or b"")
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{FILE}: not valid YAML: {str(error).splitlines()[0]}") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise InputError(f"{FILE}: must hold settings, one `name: value` a line")
+    version = data.pop("version", 1)
+    if version != 1:
+        raise InputError(f"{FILE}: version {version!r} is not known here; this release reads `version: 1`")
+    return {str(name): value for name, value in data.items()}
+
+
+def _put(config: Config, into: str, value: object) -> Config:
+    name, _, inner = into.partition(".")
+    if inner:
+        value = replace(getattr(config, name), **{inner: value})
+    return replace(config, **{name: value})  # type: ignore[arg-type]

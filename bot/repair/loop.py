@@ -1,0 +1,441 @@
+"""The bounded code-test-fix loop: told, proposed, tried, judged; only a strictly better state is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from bot.domain.attempt import Attempt, Budget, EditFormat, Prompt, Reply, Spend, Strategy, Verdict
+from bot.domain.execution import Limits
+from bot.domain.findings import Check
+from bot.domain.fitness import Evaluation, Fitness
+from bot.domain.packet import Hunk, Past, RepairPacket
+from bot.domain.patch import Edit, Files, Hole, Patch, Proposal, Read, Refused, Rejected, apply
+from bot.domain.ports import Progress, Proposer, Sandbox, Trail
+from bot.packets import build, causes
+from bot.redact import Redactor
+from bot.repair import oracle, prompt, reply
+from bot.repair.autofix import autofix
+from bot.repair.evaluate import evaluate
+from bot.repair.held_out import HeldOut
+from bot.repair.judge import Judgement, State, clean, judge
+from bot.repair.suspects import find_holes
+
+REASKS = 2
+"""How often a reply that cannot be used is asked again at once: costs money, not a turn."""
+
+HOLES = 8
+"""How many suspect spans one infill turn asks about."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is to be repaired, and within which bounds. `read` gives files of the head commit."""
+
+    environment: str
+    checks: tuple[Check, ...]
+    read: Read
+    paths: frozenset[str]
+    protected: frozenset[str]
+    changed: tuple[Hunk, ...] = ()
+    hint: str = ""
+    limits: Limits = Limits()
+    budget: Budget = Budget()
+    patience: int = 4
+    candidates: int = 1
+    edit_format: EditFormat = EditFormat.TOOL
+    max_tokens: int = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """The collaborators of the loop. `clock` counts seconds and never goes back; `diff` is the workspace's."""
+
+    sandbox: Sandbox
+    proposer: Proposer
+    trail: Trail
+    progress: Progress
+    clock: Callable[[], float]
+    diff: Callable[[Files, Files | None], str]
+    redactor: Redactor
+    second: Proposer | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One patch tried: the overlay it makes, what the checks said, and how that compares with the best state."""
+
+    proposal: Proposal
+    files: Files = field(default_factory=dict)
+    diff: str = ""
+    evaluation: Evaluation | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def rank(self) -> tuple[bool, Fitness | None, int]:
+        """Order among the candidates of one turn: accepted first, then fitness; churn only breaks ties."""
+        assert self.judgement is not None
+        return self.judgement.verdict is not Verdict.ACCEPTED, self.judgement.fitness, len(self.diff)
+
+
+class Loop:
+    """State of one repair. `run` goes on until the best state is clean or nothing is left to try."""
+
+    def __init__(self, task: Task, world: World, start: State) -> None:
+        self.task, self.world, self.best = task, world, start
+        self.attempts: list[Attempt] = []
+        self.spend = Spend()
+        self.held = HeldOut()
+        self.refused: Refused | None = None
+        self.stopped = ""
+        self._began = world.clock()
+        self._rung = 0
+        self._flat = 0
+        self._tried: set[str] = {_digest(start.files)}
+        self._restored = oracle.protected_files(task.read, task.protected)
+
+    @property
+    def iteration(self) -> int:
+        """Turns taken so far; the linters' own fixes are turn 0."""
+        return sum(attempt.iteration > 0 for attempt in self.attempts)
+
+    def run(self) -> None:
+        """Take turns until the best state is clean; else `stopped` (or `refused`) says why not."""
+        if not self.attempts:
+            self._autofix()
+        while not self.clean and not self._must_stop():
+            self._keep(self._turn())
+
+    @property
+    def clean(self) -> bool:
+        """Nothing is left to repair in the best state."""
+        return clean(self.best.evaluation, self.best.guard.ignored)
+
+    def continue_with(self, found: Evaluation) -> None:
+        """The final check saw what the loop had not: it becomes the next packet."""
+        self.best = replace(self.best, evaluation=found, guard=self.best.guard.saw(found))
+
+    def _autofix(self) -> None:
+        """Turn 0, free: the linter's own safe fixes, judged like any other candidate."""
+        task, began = self.task, self.world.clock()
+        fixed = autofix(
+            self.world.sandbox,
+            task.environment,
+            task.checks,
+            evaluation=self.best.evaluation,
+            files=self.best.files,
+            protected=task.protected,
+            read=self._read,
+            limits=self._limits(),
+        )
+        if not fixed:
+            return
+        packet = self._packet(0, Strategy.AUTOFIX)
+        proposal = Patch(edits=tuple(Edit(path=path, old=None, new=_text(new)) for path, new in fixed.items()))
+        chosen = self._try(proposal, {**self.best.files, **fixed})
+        attempt = self._attempt(0, Strategy.AUTOFIX, packet, chosen, 1)
+        self.world.progress.say("linter", f"{attempt.verdict}: {attempt.reason}")
+        self._keep((replace(attempt, spend=self.spend, seconds=self.world.clock() - began), chosen))
+        self._rung = self._flat = 0
+
+    # -- one turn -------------------------------------------------------------------------------------------------
+
+    def _turn(self) -> tuple[Attempt, Candidate | None]:
+        began, spent, number = self.world.clock(), self.spend, self.iteration + 1
+        strategy = self._ladder()[self._rung]
+        packet = self._packet(number, strategy)
+        self.world.trail.attach(f"attempt-{number}/packet.json", _pretty(packet.as_json()))
+        say = f"iteration {number} of {self.task.budget.iterations}"
+        self.world.progress.say(say, f"{strategy}: {packet.summary}")
+        tried = list(self._candidates(packet, strategy))
+        judged = [candidate for candidate in tried if candidate.judgement]
+        chosen = min(judged, key=lambda c: c.rank) if judged else (tried[-1] if tried else None)
+        attempt = self._attempt(number, strategy, packet, chosen, len(tried))
+        attempt = replace(attempt, spend=_difference(self.spend, spent), seconds=self.world.clock() - began)
+        self.world.progress.say(say, f"{attempt.verdict}: {attempt.reason}")
+        return attempt, chosen
+
+    def _packet(self, number: int, strategy: Strategy) -> RepairPacket:
+        groups = causes(self.best.evaluation, read=self._read, paths=self.task.paths)
+        self.held = self.held.extend(
+            frozenset(f.id for f in group.failures if not f.collection) - self.best.guard.ignored for group in groups
+        )
+        fresh = strategy is Strategy.FRESH
+        return build(
+            self.best.evaluation,
+            iteration=number,
+            max_iterations=self.task.budget.iterations,
+            read=self._shown,
+            paths=self.task.paths,
+            changed=self.task.changed,
+            history=() if fresh else self._history(),
+            hidden=self.held.hidden | self.best.guard.ignored,
+            tokens=self.task.budget.packet_tokens * (2 if strategy is Strategy.WIDER else 1),
+            wider=strategy is Strategy.WIDER,
+            hint=self.task.hint,
+        )
+
+    def _candidates(self, packet: RepairPacket, strategy: Strategy) -> Iterator[Candidate]:
+        """Propose and try, one at a time; the first strictly better one ends an infill turn early."""
+        for index, hole in enumerate(self._holes(strategy)):
+            if self._must_stop():
+                return
+            proposal, files = self._propose(packet, strategy, index, hole)
+            if isinstance(proposal, Refused):
+                self.refused = proposal
+                return
+            candidate = self._try(proposal, files)
+            yield candidate
+            if candidate.judgement and candidate.judgement.verdict is Verdict.ACCEPTED:
+                return
+
+    def _holes(self, strategy: Strategy) -> Sequence[Hole | None]:
+        if strategy is not Strategy.INFILL:
+            return [None] * self.task.candidates
+        self.world.progress.say("infill", "looking for the lines that only failing tests execute")
+        return self._evaluated_holes()
+
+    def _evaluated_holes(self) -> Sequence[Hole]:
+        traced = evaluate(
+            self.world.sandbox,
+            self.task.environment,
+            self.task.checks,
+            files=self.best.files,
+            protected=self._restored,
+            limits=self._limits(),
+            trace=True,
+        )
+        failing = self.best.evaluation.failing - self.held.hidden - self.best.guard.ignored
+        return find_holes(
+            traced.coverage,
+            failing=failing,
+            passing=self.best.evaluation.passed,
+            read=self._read,
+            exclude=self.task.protected,
+            limit=HOLES,
+        )
+
+    # -- asking ---------------------------------------------------------------------------------------------------
+
+    def _propose(
+        self, packet: RepairPacket, strategy: Strategy, index: int, hole: Hole | None
+    ) -> tuple[Proposal, Files]:
+        """Ask until a reply gives an untried patch that keeps the rules, or the re-asks are used up."""
+        correction: str | None = None
+        for _ in range(1 + REASKS):
+            asked = prompt.render(
+                packet,
+                strategy=strategy,
+                edit_format=EditFormat.HOLE if hole else self._format(strategy),
+                read=self._shown,
+                max_tokens=self.task.max_tokens,
+                attempt=index,
+                correction=correction,
+                hole=hole,
+            )
+            if not self._affordable(asked, strategy):
+                return Rejected(reason="the money left does not cover another call", rule="budget"), {}
+            answer = self._ask(asked, strategy)
+            proposal = reply.parse(
+                answer, read=self._read, edit_format=asked.edit_format, hole=hole, paths=self.task.paths
+            )
+            proposal, files = self._checked(proposal)
+            if not isinstance(proposal, Rejected):
+                return proposal, files
+            correction = proposal.reason
+        return proposal, {}
+
+    def _ask(self, asked: Prompt, strategy: Strategy) -> Reply:
+        answer = self._proposer(strategy).ask(asked)
+        self.spend += answer.spend
+        name = f"attempt-{asked.packet.iteration}/reply-{self.spend.model_calls}.json"
+        content = {
+            "strategy": strategy,
+            "text": answer.text,
+            "tool": answer.tool_name,
+            "input": dict(answer.tool_input),
+        }
+        self.world.trail.attach(name, _pretty(content))
+        return answer
+
+    def _checked(self, proposal: Proposal) -> tuple[Proposal, Files]:
+        """The overlay of a patch over the head commit, unless it does not apply, breaks a rule or was tried before."""
+        if not isinstance(proposal, Patch):
+            return proposal, {}
+        touched = apply(proposal, self._read)
+        if isinstance(touched, Rejected):
+            return touched, {}
+        broken = oracle.check(touched, protected=self.task.protected, paths=self.task.paths)
+        if broken:
+            return broken, {}
+        files = {**self.best.files, **touched}
+        if _digest(files) in self._tried:
+            reason = "this is the code as it is now, or a patch that was refused before; propose a different change"
+            return Rejected(reason=reason, rule="repeated"), {}
+        return proposal, files
+
+    def _affordable(self, asked: Prompt, strategy: Strategy) -> bool:
+        price = self._proposer(strategy).price(asked)
+        if self.spend.dollars + price <= self.task.budget.dollars:
+            return True
+        self.stopped = (
+            f"money: ${self.spend.dollars:.2f} of ${self.task.budget.dollars:.2f} spent, "
+            f"the next call may cost ${price:.2f}"
+        )
+        return False
+
+    # -- trying ---------------------------------------------------------------------------------------------------
+
+    def _try(self, proposal: Proposal, files: Files) -> Candidate:
+        if not isinstance(proposal, Patch):
+            return Candidate(proposal=proposal)
+        self._tried.add(_digest(files))
+        diff = self.world.diff(files, self.best.files)
+        run = self._evaluate(files, None)
+        judged = judge(self.best, run, self.held, lambda ids: ids - self._evaluate(files, ids).passed)
+        return Candidate(proposal=proposal, files=files, diff=diff, evaluation=run, judgement=judged)
+
+    def _evaluate(self, files: Files, only: frozenset[str] | None) -> Evaluation:
+        began = self.world.clock()
+        run = evaluate(
+            self.world.sandbox,
+            self.task.environment,
+            self.task.checks,
+            files=files,
+            protected=self._restored,
+            limits=self._limits(),
+            only=only,
+        )
+        used = Spend(sandbox_seconds=self.world.clock() - began, executions=len(run.results))
+        self.spend += used
+        return run.evaluation
+
+    def _limits(self) -> Limits:
+        left = self.task.budget.seconds - (self.world.clock() - self._began)
+        return replace(self.task.limits, timeout_s=max(1.0, min(self.task.limits.timeout_s, left)))
+
+    # -- after a turn ---------------------------------------------------------------------------------------------
+
+    def _attempt(
+        self, number: int, strategy: Strategy, packet: RepairPacket, chosen: Candidate | None, tried: int
+    ) -> Attempt:
+        verdict, reason = _verdict(chosen, self.refused, self.stopped)
+        evaluation = chosen.evaluation if chosen else None
+        return Attempt(
+            iteration=number,
+            strategy=strategy,
+            packet=packet,
+            proposal=self.refused or (chosen.proposal if chosen else None),
+            diff=chosen.diff if chosen else "",
+            reports=evaluation.reports if evaluation else (),
+            fitness_before=self.best.fitness,
+            fitness=chosen.judgement.fitness if chosen and chosen.judgement else None,
+            verdict=verdict,
+            reason=reason,
+            spend=Spend(),
+            limits=self._limits(),
+            seconds=0.0,
+            candidates=tried,
+        )
+
+    def _keep(self, turn: tuple[Attempt, Candidate | None]) -> None:
+        """Record the turn; move the best state if it was accepted, else climb one rung."""
+        attempt, chosen = turn
+        self.attempts.append(attempt)
+        self.world.trail.record(attempt)
+        if chosen is None or chosen.evaluation is None or chosen.judgement is None:
+            self._climb()
+        elif attempt.verdict is Verdict.ACCEPTED:
+            guard = self.best.guard.after(chosen.evaluation)
+            self.best = State(files=chosen.files, evaluation=chosen.evaluation, guard=guard)
+            self._rung = self._flat = 0
+        else:
+            self.best = replace(self.best, guard=self.best.guard.saw(chosen.evaluation))
+            self.held = self.held.reveal(chosen.judgement.contradicted)
+            self._climb()
+
+    def _climb(self) -> None:
+        self._rung += 1
+        self._flat += 1
+
+    def _must_stop(self) -> bool:
+        """Whether the run is over; `stopped` then says which bound was reached."""
+        elapsed = self.world.clock() - self._began
+        if self.refused or self.stopped:
+            return True
+        if self.iteration >= self.task.budget.iterations:
+            self.stopped = f"budget: {self.iteration} iterations used"
+        elif elapsed >= self.task.budget.seconds:
+            self.stopped = f"budget: {elapsed:.0f} of {self.task.budget.seconds:.0f} seconds used"
+        elif self._rung >= len(self._ladder()) or self._flat >= self.task.patience:
+            self.stopped = f"ideas: {self._flat} turns in a row brought nothing better"
+        return bool(self.stopped)
+
+    def _ladder(self) -> tuple[Strategy, ...]:
+        rungs = (Strategy.FOCUSED, Strategy.INFILL, Strategy.FRESH, Strategy.WIDER)
+        usable = tuple(rung for rung in rungs if rung is not Strategy.INFILL or self.best.evaluation.failing)
+        return (*usable, Strategy.SECOND_MODEL) if self.world.second else usable
+
+    def _proposer(self, strategy: Strategy) -> Proposer:
+        second = self.world.second if strategy is Strategy.SECOND_MODEL else None
+        return second or self.world.proposer
+
+    def _format(self, strategy: Strategy) -> EditFormat:
+        return EditFormat.TOOL if strategy is Strategy.SECOND_MODEL else self.task.edit_format
+
+    def _read(self, path: str) -> bytes | None:
+        return self.best.files[path] if path in self.best.files else self.task.read(path)
+
+    def _shown(self, path: str) -> bytes | None:
+        content = self._read(path)
+        return None if content is None else self.world.redactor.data(content)
+
+    def _history(self) -> tuple[Past, ...]:
+        """Refused attempts since the best state last moved: what was tried from here, and why it was refused."""
+        past: list[Past] = []
+        for attempt in self.attempts:
+            if attempt.verdict is Verdict.ACCEPTED:
+                past.clear()
+            else:
+                past.append(
+                    Past(
+                        iteration=attempt.iteration,
+                        verdict=attempt.verdict,
+                        diff=attempt.diff,
+                        reason=attempt.reason,
+                    )
+                )
+        return tuple(past)
+
+
+def _verdict(chosen: Candidate | None, refused: Refused | None, stopped: str) -> tuple[Verdict, str]:
+    if refused:
+        return Verdict.REJECTED, f"the model says that the test contradicts the code's contract: {refused.reason}"
+    if chosen is None:
+        return Verdict.NO_BETTER, stopped or "nothing to try on this rung"
+    if chosen.judgement:
+        return chosen.judgement.verdict, chosen.judgement.reason
+    assert isinstance(chosen.proposal, Rejected)
+    return Verdict.REJECTED, chosen.proposal.reason
+
+
+def _difference(after: Spend, before: Spend) -> Spend:
+    return Spend(**{name: getattr(after, name) - getattr(before, name) for name in after.__dataclass_fields__})
+
+
+def _digest(files: Files) -> str:
+    """Identity of an overlay: the same change proposed in other words is the same change."""
+    hashed = hashlib.sha256()
+    for path, content in sorted(files.items()):
+        hashed.update(repr((path, content)).encode())
+    return hashed.hexdigest()
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _pretty(content: Mapping[str, object]) -> bytes:
+    return json.dumps(content, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace")
