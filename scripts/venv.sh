@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The development environment, .venv: made once, brought up to date when what it is made from changes.
+. "$(dirname "$0")/lib.sh"
+
+python() {
+    local name
+    for name in python3 python3.14 python3.13 python3.12 python3.11; do
+        if have "$name" && "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+            command -v "$name"
+            return
+        fi
+    done
+    die "Python 3.11 or newer is needed, and none is on PATH"
+}
+
+# A virtual environment holds absolute paths, so a checkout that was moved needs a new one.
+inputs() { { echo "$root"; cat pyproject.toml requirements.lock scripts/lint-tools.txt scripts/venv.sh; } | sha256sum; }
+
+stamp=.venv/.made-from
+wanted=$(inputs)
+if [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -c '' 2>/dev/null; then
+    exit 0
+fi
+
+lock
+python=$(python)
+if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    apt_install "$python cannot make virtual environments" python3-venv
+fi
+if ! .venv/bin/python -c 'import pip, sys; sys.exit(sys.prefix != sys.argv[1])' "$root/.venv" 2>/dev/null; then
+    say "making .venv with $("$python" --version)"
+    rm -rf .venv
+    "$python" -m venv .venv
+fi
+rm -f "$stamp"
+say "installing selfrepair and its development tools into .venv (pip)"
+.venv/bin/python -m pip install -qq --disable-pip-version-check --no-input \
+    --constraint requirements.lock --requirement scripts/lint-tools.txt --editable '.[dev]' </dev/null
+echo "$wanted" >"$stamp"
