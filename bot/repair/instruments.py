@@ -40,7 +40,7 @@ def tools(only: frozenset[str] | None) -> dict[str, bytes]:
 
 def environment(check: Check, *, only: bool, trace: bool) -> Mapping[str, str]:
     """Variables of one run: what GitHub's runner gives, the check's own, then ours."""
-    given = {"CI": "true", "GITHUB_WORKSPACE": WORK, "RUNNER_OS": "Linux", "RUNNER_TEMP": "/tmp"}
+    given = {"CI": "true", "GITHUB_WORKSPACE": WORK, "RUNNER_OS": "Linux", "RUNNER_TEMP": "/tmp"}  # noqa: S108 (in the box)
     ours = {"SELFREPAIR_OUT": f"{TOOLS}/out", "SELFREPAIR_ROOT": WORK}
     if only:
         ours["SELFREPAIR_ONLY"] = f"{TOOLS}/only.json"

@@ -276,7 +276,7 @@ def test_xdist_workers_tell_through_the_controller(project: Project, workers: st
     assert by_id(events)["test_a.py::test_a"]["expected"] == "2"
     assert len(by_id(events)) == 3
     assert {e["id"] for e in events if e["event"] == "lines"} == set(by_id(events))
-    assert [e["exception"] for e in events if e["event"] == "collect_error"][0] == "ModuleNotFoundError"
+    assert next(e["exception"] for e in events if e["event"] == "collect_error") == "ModuleNotFoundError"
 
 
 def test_only_the_wanted_ids_run(project: Project) -> None:
