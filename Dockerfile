@@ -7,13 +7,13 @@ COPY pyproject.toml .
 RUN python3 -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > /needs.txt
 
 FROM python:3.13-slim-trixie AS build
-RUN python3 -m venv /opt/build \
-    && /opt/build/bin/python -m pip install --no-cache-dir hatchling
-RUN python3 -m venv --without-pip /opt/selfrepair
 WORKDIR /src
-COPY --from=needs /needs.txt ./
 COPY requirements.lock ./
-RUN /opt/build/bin/python -m pip --python /opt/selfrepair/bin/python install --no-cache-dir --constraint requirements.lock --requirement needs.txt
+RUN python3 -m venv /opt/build \
+    && /opt/build/bin/python -m pip install --no-cache-dir --constraint requirements.lock hatchling
+COPY --from=needs /needs.txt ./
+RUN python3 -m venv --without-pip /opt/selfrepair \
+    && /opt/build/bin/python -m pip --python /opt/selfrepair/bin/python install --no-cache-dir --constraint requirements.lock --requirement needs.txt
 COPY pyproject.toml LICENSE README.md ./
 COPY bot ./bot
 RUN /opt/build/bin/python -m pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \

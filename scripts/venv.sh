@@ -14,7 +14,7 @@ python() {
 }
 
 # A virtual environment holds absolute paths, so a checkout that was moved needs a new one.
-inputs() { { echo "$root"; cat pyproject.toml requirements.lock scripts/lint-tools.txt scripts/venv.sh; } | sha256sum; }
+inputs() { { echo "$root"; cat pyproject.toml requirements.lock scripts/tools.txt scripts/venv.sh; } | sha256sum; }
 
 stamp=.venv/.made-from
 wanted=$(inputs)
@@ -35,5 +35,8 @@ fi
 rm -f "$stamp"
 say "installing selfrepair and its development tools into .venv (pip)"
 .venv/bin/python -m pip install -qq --disable-pip-version-check --no-input \
-    --constraint requirements.lock --requirement scripts/lint-tools.txt --editable '.[dev]' </dev/null
+    --constraint requirements.lock --requirement scripts/tools.txt --editable '.[dev]' </dev/null
+if .venv/bin/python -m pip freeze --exclude-editable | grep --invert-match --line-regexp --fixed-strings --file requirements.lock; then
+    say "the versions above are not in requirements.lock: run make lock"
+fi
 echo "$wanted" >"$stamp"
