@@ -24,6 +24,19 @@ class Fault(Exception):
         self.fix = fix
 
 
+class SetupFailed(Fault):
+    """A set-up command ended badly: no check has run. `output` is its output, not redacted, `command` its text."""
+
+    def __init__(self, command: str, why: str, output: str) -> None:
+        first = command.strip().splitlines()[0]
+        super().__init__(
+            f"set-up failed: `{first}`: {why}",
+            fix="make the set-up commands work in a container of this image as a user that is not root",
+        )
+        self.command = command
+        self.output = output
+
+
 class InputError(Exception):
     """Bad usage or configuration: exit status 2. `problems` names every bad value at once."""
 
@@ -82,7 +95,10 @@ class EditFormat(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """What one model call is sent. `system` is the stable, cacheable prefix; `packet` is what `user` was made from."""
+    """What one model call is sent. `system` is the stable, cacheable prefix; `packet` is what `user` was made from.
+
+    `correction`: the reply before could not be used, and this one says why.
+    """
 
     system: str
     user: str
@@ -91,6 +107,7 @@ class Prompt:
     edit_format: EditFormat
     max_tokens: int = 4096
     attempt: int = 0
+    correction: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
