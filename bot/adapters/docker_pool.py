@@ -1,0 +1,52 @@
+"""Warm boxes: started ahead in the background, each used once, refilled as they are taken."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+from bot.adapters.docker_box import Box
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Pool(Generic[K]):
+    """`size` boxes waiting per kind; `make` starts one, and may raise."""
+
+    def __init__(self, make: Callable[[K], Box], size: int) -> None:
+        self._make = make
+        self._size = max(size, 1)
+        self._waiting: dict[K, deque[Future[Box]]] = {}
+        self._hands = ThreadPoolExecutor(max_workers=2, thread_name_prefix="selfrepair-pool")
+        self._removals: list[Future[None]] = []
+
+    def warm(self, kind: K) -> None:
+        """Have boxes of this kind started, without waiting for them."""
+        waiting = self._waiting.setdefault(kind, deque())
+        while len(waiting) < self._size:
+            waiting.append(self._hands.submit(self._make, kind))
+
+    def take(self, kind: K) -> Box:
+        """A box that nothing has run in; raises what starting it raised."""
+        while True:
+            self.warm(kind)
+            box = self._waiting[kind].popleft().result()
+            self.warm(kind)
+            if box.idle():
+                return box
+            self.discard(box)  # it died while it waited: Docker was started anew, say
+
+    def ready(self, kind: K) -> int:
+        """How many boxes of this kind wait, started."""
+        return sum(future.done() for future in self._waiting.get(kind, ()))
+
+    def discard(self, box: Box) -> None:
+        """Remove a used box in the background."""
+        self._removals = [removal for removal in self._removals if not removal.done()]
+        self._removals.append(self._hands.submit(box.remove))
+
+    def close(self) -> None:
+        """Start nothing more, and wait for what is being started; the caller removes what is left."""
+        self._hands.shutdown(wait=True, cancel_futures=True)

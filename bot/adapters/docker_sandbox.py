@@ -1,0 +1,314 @@
+"""The Sandbox port on Docker and gVisor."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import secrets
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import IO, Self
+
+import docker
+from docker.errors import NotFound
+
+from bot.adapters import docker_environment
+from bot.adapters.docker_box import LABEL, Box, Ended, Plan, remove
+from bot.adapters.docker_client import connect, faults
+from bot.adapters.docker_egress import Egress
+from bot.adapters.docker_pool import Pool
+from bot.domain.attempt import Fault, InputError
+from bot.domain.execution import WORK, Environment, Limits, Request, Result
+from bot.domain.ports import Progress
+from bot.sandbox import UID, abandoned, archive, folder, members, path_problems
+
+log = logging.getLogger(__name__)
+
+GRACE = timedelta(seconds=60)
+"""How long an ended box of another run is left alone: that run may be about to read how it ended."""
+
+PLACE = f"""
+nonce=$1 size=$2 dir=$3 written=$4 removed=$5; shift 5
+refuse() {{ printf '%s%s\\n' "$nonce" "$1" >&2; exit 1; }}
+parents() {{
+  p=$1
+  while case $p in */*) p=${{p%/*}};; *) false;; esac; do
+    [ ! -L "$p" ] || refuse "the way to $1 leads through a link"
+  done
+}}
+cd {WORK} || refuse "there is no {WORK}"
+i=0 modes=
+for path do
+  i=$((i + 1))
+  if [ $i -le $((written + removed)) ]; then parents "$path"; else break; fi
+  if [ $i -gt "$written" ]; then rm -f -- "$path" || refuse "cannot remove $path"
+  elif [ -f "$path" ] && [ ! -L "$path" ]; then modes="$modes $(stat -c %a -- "$path")"
+  else modes="$modes 644"; fi
+done
+if [ "$written" -gt 0 ]; then head -c "$size" | tar -xof - || refuse "cannot write the files"; fi
+modes=${{modes# }}
+for path do
+  [ -n "$modes" ] || break
+  mode=${{modes%% *}}
+  case $modes in *' '*) modes=${{modes#* }};; *) modes=;; esac
+  [ "$mode" = 644 ] || chmod "$mode" -- "$path" || refuse "cannot set the mode of $path"
+done
+shift $((written + removed))
+cd -- "$dir" || refuse "there is no folder $dir"
+exec "$@" </dev/null
+"""
+"""Runs as the check's user: put the files where they belong, never through a link, then become the command.
+
+Its complaints begin with a word that the code under test has not seen.
+"""
+
+COPY = 'head -c "$1" | tar -xpof - -C /'
+
+
+@dataclass(frozen=True)
+class _Kind:
+    image: str
+    limits: Limits
+
+
+class DockerSandbox:
+    """Boxes of one run. Use as a context manager, or call `close`."""
+
+    def __init__(
+        self,
+        *,
+        proxy_image: str,
+        client: docker.DockerClient | None = None,
+        setup_runtime: str = "selfrepair-setup",
+        setup_limits: Limits = Limits(memory_mb=4096, processes=1024, host_pids=4096),
+        allow: tuple[str, ...] = (),
+        pool_size: int = 2,
+        warm: Limits | None = None,
+        progress: Progress | None = None,
+        grace: timedelta = GRACE,
+    ) -> None:
+        """`proxy_image` holds squid (the product's own image does); `allow` limits set-up to these domains (all, if
+        empty); boxes with the limits `warm` are started as soon as an environment is there. Raises Fault."""
+        self.run_id = secrets.token_hex(8)
+        self._client = client or connect()
+        self._own_client = client is None
+        self._proxy_image = proxy_image
+        self._setup_runtime = setup_runtime
+        self._setup_limits = setup_limits
+        self._allow = allow
+        self._warm = warm
+        self._progress = progress
+        self._pool: Pool[_Kind] = Pool(self._start, pool_size)
+        self._egress: Egress | None = None
+        self._trees: dict[str, tuple[IO[bytes], int]] = {}
+        self._lock = threading.Lock()
+        with faults("look for boxes of dead runs"):
+            reap(self._client, self.run_id, grace)
+        atexit.register(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def prepare(self, environment: Environment) -> str:
+        """Build (or find) the environment image and return its name; raises Fault, or SetupFailed."""
+        with faults("prepare the environment"):
+            image = docker_environment.build(
+                self._client,
+                environment,
+                runtime=self._setup_runtime,
+                run_id=self.run_id,
+                limits=self._setup_limits,
+                egress=self._way_out,
+                say=self._say,
+            )
+            self._close_egress()
+        if self._warm is not None:
+            self._pool.warm(_Kind(image, self._warm))
+        return image
+
+    def run(self, request: Request) -> Result:
+        """Run one request in a fresh box; a failing command returns.
+
+        Raises Fault when the box's surroundings are broken, InputError when a path leaves the work tree or leads
+        through a link: that is a bug of the caller's, or an attack.
+        """
+        problems = path_problems(request.files) + path_problems(request.tools)
+        if problems:
+            raise InputError(*problems)
+        with faults("run a command"):
+            box = self._pool.take(_Kind(request.environment, request.limits))
+            try:
+                result = _run(box, request)
+            finally:
+                self._pool.discard(box)
+        told = {**asdict(request.limits), **{name: getattr(result, name) for name in _TOLD}}
+        log.info("sandbox %s %s: %s", request.environment, json.dumps(request.entrypoint), json.dumps(told))
+        return result
+
+    def close(self) -> None:
+        """Remove every box of this run. Boxes that cannot be removed end by themselves when this program does."""
+        atexit.unregister(self.close)
+        self._pool.close()
+        for tree, _ in self._trees.values():
+            tree.close()
+        self._trees.clear()
+        try:
+            with faults("remove the boxes"):
+                listed = self._client.api.containers(all=True, filters={"label": f"{LABEL}={self.run_id}"})
+                with ThreadPoolExecutor(max_workers=4) as hands:
+                    list(hands.map(lambda told: remove(self._client.api, told["Id"]), listed))
+                for network in self._client.networks.list(filters={"label": f"{LABEL}={self.run_id}"}):
+                    network.remove()
+        except Fault as fault:
+            log.warning("%s; what is left ends with this program, and the next run removes it", fault)
+        if self._own_client:
+            self._client.close()
+
+    def ready(self, image: str, limits: Limits) -> int:
+        """How many warm boxes wait for such a request."""
+        return self._pool.ready(_Kind(image, limits))
+
+    def _say(self, text: str) -> None:
+        if self._progress is not None:
+            self._progress.say("environment", text)
+
+    def _way_out(self) -> Egress:
+        if self._egress is None:
+            self._egress = Egress(
+                self._client,
+                image=self._proxy_image,
+                runtime=self._setup_runtime,
+                run_id=self.run_id,
+                allow=self._allow,
+            )
+        return self._egress
+
+    def _close_egress(self) -> None:
+        if self._egress is not None:
+            self._egress.close()
+            self._egress = None
+
+    def _start(self, kind: _Kind) -> Box:
+        """One warm box. With a read-only root the work tree is a tmpfs, filled from the image."""
+        box = Box(self._client, _plan(kind, self.run_id))
+        box.start()
+        if kind.limits.read_only_root:
+            tree, size = self._tree(kind.image)
+            argv = ["/bin/sh", "-c", COPY, "sh", str(size)]
+            ended = box.execute(argv, stdin=_from(tree, size), timeout_s=kind.limits.timeout_s)
+            if ended.exit_code != 0:
+                fix = "raise `memory`, or switch `read-only root` off"
+                raise Fault(f"the work tree does not fit in {kind.limits.memory_mb} MB of memory", fix=fix)
+        return box
+
+    def _tree(self, image: str) -> tuple[IO[bytes], int]:
+        """The work tree of an environment image as a tar in a file of ours, and its size."""
+        with self._lock:
+            if image not in self._trees:
+                spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the sandbox
+                container = self._client.api.create_container(image, ["true"], labels={LABEL: self.run_id})["Id"]
+                stream, _ = self._client.api.get_archive(container, WORK)
+                for data in stream:
+                    spool.write(data)
+                spool.flush()
+                remove(self._client.api, container)
+                self._trees[image] = (spool, spool.tell())
+            return self._trees[image]
+
+
+_TOLD = ("exit_code", "duration_ms", "timed_out", "oom_killed", "truncated", "crashed")
+
+
+def _from(file: IO[bytes], size: int) -> list[bytes]:
+    return [os.pread(file.fileno(), size, 0)]
+
+
+def _plan(kind: _Kind, run_id: str) -> Plan:
+    limits = kind.limits
+    tmpfs = {"/tmp": f"size={limits.tmpfs_mb}m,mode=1777{',exec' if limits.tmpfs_exec else ''}"}  # noqa: S108
+    if limits.read_only_root:
+        tmpfs[WORK] = f"size={limits.memory_mb}m,mode=755,uid={UID},gid={UID},exec"
+    return Plan(
+        image=kind.image,
+        runtime=limits.runtime,
+        run_id=run_id,
+        limits=limits,
+        tmpfs=tmpfs,
+        read_only=limits.read_only_root,
+    )
+
+
+def _run(box: Box, request: Request) -> Result:
+    if request.tools:
+        box.give(archive(request.tools, mode=0o555))
+    nonce = secrets.token_hex(16)
+    written = {path: data for path, data in request.files.items() if data is not None}
+    removed = [path for path, data in request.files.items() if data is None]
+    tar = archive(written, mode=0o644)
+    numbers = [str(len(tar)), folder(request.workdir), str(len(written)), str(len(removed))]
+    ended = box.execute(
+        ["/bin/sh", "-c", PLACE, "sh", nonce, *numbers, *written, *removed, *request.entrypoint],
+        env=request.env,
+        stdin=[tar],
+        timeout_s=request.limits.timeout_s,
+    )
+    if ended.stderr.startswith(nonce.encode()):
+        raise InputError(ended.stderr[len(nonce) :].decode("utf-8", "replace").strip())
+    return _result(ended, _collected(box, request, ended))
+
+
+def _collected(box: Box, request: Request, ended: Ended) -> dict[str, bytes]:
+    if not request.collect or ended.died or ended.timed_out:
+        return {}
+    return members(box.ask(b"collect\n") or b"", request.collect)
+
+
+def _result(ended: Ended, collected: dict[str, bytes]) -> Result:
+    return Result(
+        exit_code=ended.exit_code,
+        stdout=ended.stdout,
+        stderr=ended.stderr,
+        duration_ms=ended.duration_ms,
+        oom_killed=ended.oom_killed,
+        truncated=ended.truncated,
+        timed_out=ended.timed_out,
+        crashed=ended.died and not ended.oom_killed,
+        collected=collected,
+    )
+
+
+def reap(client: docker.DockerClient, run_id: str, grace: timedelta) -> list[str]:
+    """Remove the ended boxes and the networks of runs that are no more; returns what was removed."""
+    now, gone = datetime.now(UTC), []
+    filters = {"label": LABEL, "status": ["created", "exited", "dead"]}
+    for listed in client.api.containers(all=True, filters=filters):
+        if listed["Labels"].get(LABEL) == run_id:
+            continue
+        if abandoned(_ended_at(client, listed["Id"]), now, grace):
+            remove(client.api, listed["Id"])
+            gone.append(listed["Id"])
+    for network in client.networks.list(filters={"label": LABEL}):
+        network.reload()
+        if not network.attrs["Containers"] and abandoned(network.attrs["Created"], now, grace):
+            network.remove()
+            gone.append(str(network.id))
+    return gone
+
+
+def _ended_at(client: docker.DockerClient, container: str) -> str:
+    """When a box ended, or was made if it never ran; of one that is removed meanwhile, the future."""
+    try:
+        told = client.api.inspect_container(container)
+    except NotFound:
+        return "9999-01-01T00:00:00Z"
+    ended = str(told["State"]["FinishedAt"])
+    return str(told["Created"]) if ended.startswith("0001-") else ended
