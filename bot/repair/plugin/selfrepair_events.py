@@ -35,7 +35,9 @@ def pytest_configure(config):
     if not worker:
         os.environ["SELFREPAIR_SESSION"] = "1"
         config.add_cleanup(lambda: os.environ.pop("SELFREPAIR_SESSION", None))
-        config.pluginmanager.register(Writer(os.path.join(out, "events.jsonl")), "selfrepair-writer")
+        writer = Writer(os.path.join(out, "events.jsonl"))
+        config.add_cleanup(writer.close)
+        config.pluginmanager.register(writer, "selfrepair-writer")
     config.pluginmanager.register(Observer(), "selfrepair-observer")
 
 
@@ -51,8 +53,12 @@ class Writer:
         """Append one event. A full disk must not become pytest's internal error: the end of the events tells."""
         try:
             self.stream.write(dumps(dict(event=event, **fields)).encode("ascii") + b"\n")
-        except OSError:
-            self.stream = open(os.devnull, "ab", buffering=0)  # noqa: SIM115
+        except (OSError, ValueError):  # full, or closed by the first failure
+            self.close()
+
+    def close(self):
+        """Release the file: an unclosed one is a warning, and with `-W error` a failing test."""
+        self.stream.close()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):

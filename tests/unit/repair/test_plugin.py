@@ -24,6 +24,7 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.root, self.tools = root / "work", root / "tools"
         self.root.mkdir()
+        (self.root / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
 
     def write(self, **files: str) -> Project:
         for name, text in files.items():
@@ -38,7 +39,7 @@ class Project:
         if only is not None:
             known["SELFREPAIR_ONLY"] = str(self.tools / "only.json")
         base = {"PATH": os.environ["PATH"], "HOME": str(self.root), "CI": "true", "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args]
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *args]
         self.done = subprocess.run(command, cwd=self.root, env={**base, **known, **env}, capture_output=True, text=True)
         assert "INTERNALERROR" not in self.done.stdout + self.done.stderr
         if status is not None:
@@ -341,14 +342,11 @@ def test_a_command_with_its_own_pythonpath_runs_without_it(project: Project) -> 
 
 def test_a_full_disk_changes_nothing(project: Project) -> None:
     project.write(test_a="def test_a(): pass\n")
-    project.tools.mkdir()
-    (project.tools / "events.jsonl").symlink_to("/dev/full")
-    base = {"PATH": os.environ["PATH"], "PYTHONPATH": str(project.tools), "SELFREPAIR_OUT": str(project.tools)}
-    for name, content in instruments.tools(None).items():
-        (project.tools / name).parent.mkdir(parents=True, exist_ok=True)
-        (project.tools / name).write_bytes(content)
-    done = subprocess.run([sys.executable, "-m", "pytest"], cwd=project.root, env=base, capture_output=True, text=True)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+    out = project.root / "out"
+    out.mkdir()
+    (out / "events.jsonl").symlink_to("/dev/full")
+    project.run(status=0, SELFREPAIR_OUT=str(out))
+    assert "1 passed" in project.done.stdout
 
 
 def test_the_plugin_is_python_3_8() -> None:
