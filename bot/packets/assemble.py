@@ -192,7 +192,14 @@ def _asserting(failure: Failure, told: _Told) -> str | None:
 
 
 def _message(failure: Failure) -> str | None:
-    """The rewritten assertion, and the exception's own words where they say more."""
+    """The rewritten assertion, the exception's own words where they say more, its diff where no pair of values does."""
+    said = _said(failure)
+    if failure.detail and failure.expected is None:
+        return f"{said}\n{failure.detail}" if said else failure.detail
+    return said
+
+
+def _said(failure: Failure) -> str | None:
     words = failure.message
     exception = (failure.exception or "").rpartition(".")[2]
     if words and exception not in ("", "AssertionError") and exception not in words:

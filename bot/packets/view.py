@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterable, Sequence
 
@@ -78,7 +79,9 @@ class View:
 def _pattern(hidden: frozenset[str], shown: set[str]) -> re.Pattern[str] | None:
     leaves = {_leaf(test) for test in hidden} - {_leaf(test) for test in shown}
     leaves -= {ids.parse(test).names[-1] for test in shown if ids.parse(test).names}
-    texts = sorted({*hidden, *(leaf for leaf in leaves if len(leaf) > 4)}, key=lambda t: (-len(t), t))
+    named = {*hidden, *(leaf for leaf in leaves if len(leaf) > 4)}
+    quoted = {form[1:-1] for text in named for form in (repr(text), json.dumps(text))}  # as a list of ids prints them
+    texts = sorted(named | quoted, key=lambda t: (-len(t), t))
     return re.compile("|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in texts)) if texts else None
 
 
