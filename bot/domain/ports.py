@@ -16,7 +16,8 @@ from bot.domain.packet import Hunk
 class Trigger:
     """What woke us, already authorised. `run_id` names the failing CI run, `sha` its head commit, `branch` its branch.
 
-    `pull_request` is the number of the pull request concerned, if any; `fork` says that its head lies elsewhere.
+    `attempt` is which try of that run failed (None: its latest). `pull_request` is the number of the pull request
+    concerned, if any; `fork` says that its head lies elsewhere.
     """
 
     repository: str
@@ -28,6 +29,14 @@ class Trigger:
     actor: str = ""
     fork: bool = False
     hint: str = ""
+    attempt: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ignored:
+    """Why we do nothing about an event: one clause that people read."""
+
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
