@@ -73,14 +73,21 @@ for line in sys.stdin:
 ' | awk '!seen[$1]++'
 }
 
+# Also what a killed run left: one directory, which the lock makes ours. What debootstrap mounted must go first.
+work=/var/tmp/selfrepair-base
+remove_work() {
+    umount --recursive "$work/root/proc" "$work/root/sys" 2>/dev/null || true
+    rm -rf --one-file-system "$work"
+}
+
 bootstrap() {
-    local work archive found
+    local archive found
     [[ $UID -eq 0 ]] || die "$image cannot be pulled, and making a stand-in takes root: run sudo $root/scripts/base-image.sh $image"
     have debootstrap || apt_install "$image cannot be pulled" debootstrap
     archive=$(archive_of "")
-    work=$(mktemp -d /var/tmp/selfrepair-base.XXXXXX)
-    # shellcheck disable=SC2064  # the path of now
-    trap "umount --recursive --quiet '$work/root/proc' '$work/root/sys' 2>/dev/null; rm -rf --one-file-system '$work'" EXIT
+    trap remove_work EXIT
+    remove_work
+    mkdir --mode=700 "$work"
     say "$image cannot be pulled: making a stand-in with debootstrap (about a minute)"
     if ! debootstrap --variant=minbase --include=python3,python3-pip,python3-venv,ca-certificates \
         "$suite" "$work/root" ${archive:+"$archive"} >"$work/log" 2>&1 </dev/null 9>&-; then
