@@ -78,6 +78,19 @@ def constants(source: str) -> dict[str, str]:
     return dict(_assigned(tree.body, source.split("\n"))) if tree else {}
 
 
+def without_body(source: str) -> str | None:
+    """A lone function's head and documentation with the body left out; None when it is something else."""
+    part = snippet(source)
+    top = [d for d in part.definitions if "." not in d.name] if part else []
+    if part is None or len(top) != 1 or top[0].node is None or top[0].is_class:
+        return None
+    body = top[0].node.body
+    documented = ast.get_docstring(top[0].node) is not None
+    last = (body[0].end_lineno or 0) if documented else body[0].lineno - 1
+    head = part.lines[top[0].start - 1 : last]
+    return "\n".join([*head, f"{' ' * body[0].col_offset}..."])
+
+
 def snippet(block: str) -> Snippet | None:
     """Read a block of code that may be indented as it stands in its file; None when it is not Python."""
     text = block.strip("\n")
