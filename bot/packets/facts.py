@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from bot.domain.findings import Failure
-from bot.packets.syntax import Function, scopes
+from bot.packets.syntax import Function
 from bot.packets.tree import Tree, is_test
 
 MOST_FILES = 1000
@@ -53,9 +53,8 @@ def _no_module(match: re.Match[str], tree: Tree) -> str | None:
 
 def _no_attribute(match: re.Match[str], tree: Tree) -> str | None:
     for path in _sources(tree):
-        module = tree.module(path)
-        for name, node in scopes(module) if module and match[1] in (tree.text(path) or "") else ():
-            if name.split(".")[-1] == match[1] and isinstance(node, ast.ClassDef):
+        for _, node in tree.called(path, match[1]) if match[1] in (tree.text(path) or "") else ():
+            if isinstance(node, ast.ClassDef):
                 known = [n.name for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
                 near = difflib.get_close_matches(match[2], known, n=1)
                 return f"{match[1]} in {path} has no {match[2]}; it has {near[0]}" if near else None
@@ -64,14 +63,11 @@ def _no_attribute(match: re.Match[str], tree: Tree) -> str | None:
 
 def _call(match: re.Match[str], tree: Tree) -> str | None:
     """The signature that a call did not fit, if the repository has just one function of that name."""
-    leaf = match[1].split(".")[-1]
-    owner = match[1].split(".")[-2] if "." in match[1] else ""
+    *owner, leaf = match[1].split(".")[-2:]
     found: list[tuple[str, Function]] = []
     for path in _sources(tree):
-        module = tree.module(path) if f"def {leaf}" in (tree.text(path) or "") else None
-        for name, node in scopes(module) if module else ():
-            fits = name.split(".")[-1] == leaf and (not owner or name.split(".")[-2:-1] == [owner])
-            if fits and not isinstance(node, ast.ClassDef):
+        for name, node in tree.called(path, leaf) if f"def {leaf}" in (tree.text(path) or "") else ():
+            if not isinstance(node, ast.ClassDef) and (not owner or name.split(".")[-2:-1] == owner):
                 found.append((path, node))
     if len(found) != 1:
         return None
@@ -116,5 +112,4 @@ def _defined(name: str, tree: Tree) -> list[str]:
 
 
 def _top_names(path: str, tree: Tree) -> list[str]:
-    module = tree.module(path)
-    return [name for name, _ in scopes(module) if "." not in name] if module else []
+    return [name for name, _ in tree.scopes(path) if "." not in name]

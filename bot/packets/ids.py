@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from bot.packets.syntax import Function, Scope, scopes
+from bot.packets.syntax import Function, Scope
 from bot.packets.tree import Tree
 
 _NAME = re.compile(r"[^\[\s(]*")
@@ -51,16 +51,18 @@ def file_of(test: str, tree: Tree, shown: str | None = None) -> str | None:
     return next((p for n in range(len(names) - 1, 0, -1) if (p := tree.dotted(".".join(names[:n]), ""))), None)
 
 
-def definitions(test: str, module: ast.Module) -> list[tuple[str, Scope]]:
+def definitions(test: str, tree: Tree, path: str) -> list[tuple[str, Scope]]:
     """Where an id's test is defined: its dotted name, or else (inherited, generated) everything of its last name."""
     names = parse(test).names
-    matches = [(name, node) for name, node in scopes(module) if names and tuple(name.split("."))[-1] == names[-1]]
+    matches = tree.called(path, names[-1]) if names else []
     exact = [pair for pair in matches if names[-len(pair[0].split(".")) :] == tuple(pair[0].split("."))]
     longest = max((pair[0].count(".") for pair in exact), default=0)
     return [pair for pair in exact if pair[0].count(".") == longest] or matches
 
 
-def function(test: str, module: ast.Module | None) -> tuple[str, Function] | None:
+def function(test: str, tree: Tree, path: str) -> tuple[str, Function] | None:
     """The function of a test, if the id leads to one."""
-    found = definitions(test, module) if module else []
-    return next(((name, node) for name, node in found if not isinstance(node, ast.ClassDef)), None)
+    for name, node in definitions(test, tree, path):
+        if not isinstance(node, ast.ClassDef):
+            return name, node
+    return None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from bot.domain.findings import Diagnostic, Failure
 from bot.domain.packet import Span
 from bot.packets.suspects import Finder, Suspect, Test
-from bot.packets.syntax import extent, scopes
+from bot.packets.syntax import extent
 from bot.packets.trim import tokens
 from bot.packets.view import View
 
@@ -44,8 +44,7 @@ def _small(view: View, path: str, allowance: int) -> bool:
 
 def _with_surroundings(view: View, suspect: Suspect) -> tuple[int, int]:
     """The function with a few lines around, but none of its neighbours."""
-    module = view.tree.module(suspect.path)
-    others = [extent(node) for _, node in scopes(module)] if module else []
+    others = [extent(node) for _, node in view.tree.scopes(suspect.path)]
     before = max((end for _, end in others if end < suspect.start), default=0)
     after = min((start for start, _ in others if start > suspect.end), default=suspect.end + AROUND + 1)
     start, end = max(before + 1, suspect.start - AROUND, 1), min(after - 1, suspect.end + AROUND)
@@ -66,14 +65,13 @@ def imports(view: View, path: str) -> Span | None:
 
 def constructor(view: View, suspect: Suspect) -> Span | None:
     """For a method, its class's head with `__init__`: what the object is made of."""
-    module = view.tree.module(suspect.path)
     owner = suspect.name.rpartition(".")[0]
-    for name, node in scopes(module) if module and owner else ():
-        if name == f"{owner}.__init__":
-            start = next(n.lineno for other, n in scopes(module) if other == owner) if module else node.lineno
-            end = extent(node)[1]
-            return view.excerpt(suspect.path, start if end - start < 30 else extent(node)[0], end)
-    return None
+    scopes = dict(view.tree.scopes(suspect.path))
+    if not owner or owner not in scopes or f"{owner}.__init__" not in scopes:
+        return None
+    start, end = extent(scopes[f"{owner}.__init__"])
+    head = scopes[owner].lineno
+    return view.excerpt(suspect.path, head if end - head < 30 else start, end)
 
 
 def of_test(view: View, finder: Finder, failure: Failure) -> list[Span]:
@@ -95,12 +93,9 @@ def _unparametrised(fixture: ast.stmt) -> bool:
 
 
 def _set_up(view: View, test: Test) -> Span | None:
-    module = view.tree.module(test.path)
-    wanted = {f"{test.owner}.{name}" for name in ("setUp", "setup_method")}
-    for name, node in scopes(module) if module and test.owner else ():
-        if name in wanted:
-            return view.excerpt(test.path, *extent(node))
-    return None
+    scopes = dict(view.tree.scopes(test.path)) if test.owner else {}
+    found = [scopes[name] for hook in ("setUp", "setup_method") if (name := f"{test.owner}.{hook}") in scopes]
+    return view.excerpt(test.path, *extent(found[0])) if found else None
 
 
 def of_diagnostic(view: View, diagnostic: Diagnostic, allowance: int) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from bot.domain.findings import Failure, Location
 from bot.domain.packet import Hunk
 from bot.packets import ids
 from bot.packets.symbols import Definition, Names, Scope
-from bot.packets.syntax import Function, enclosing, extent, statement
+from bot.packets.syntax import Function, extent
 from bot.packets.tree import Tree, is_test
 
 
@@ -48,6 +48,7 @@ class Finder:
     def __init__(self, tree: Tree, failures: Iterable[Failure] = ()) -> None:
         self.tree = tree
         self.names = Names(tree)
+        self._subjects: dict[tuple[str, int, int | None], list[Suspect]] = {}
         files = {ids.file_of(f.id, tree, f.file) for f in failures if f.tool != "doctest"}
         self._test_files = {file for file in files if file and not _source_with_tests(file)}
 
@@ -72,9 +73,8 @@ class Finder:
         return list(found.values())
 
     def _frame(self, path: str, place: Location) -> Suspect:
-        module = self.tree.module(path)
         line = place.line or 1
-        around = enclosing(module, line) if module else None
+        around = self.tree.enclosing(path, line)
         if around:
             start, end = extent(around[1])
             return Suspect(path=path, name=around[0], start=start, end=end, line=line)
@@ -83,26 +83,31 @@ class Finder:
     def test(self, failure: Failure) -> Test | None:
         """The failing test's own function: by its id, else around the failing line."""
         path = self.file(failure)
-        module = self.tree.module(path) if path else None
-        if path is None or module is None:
+        if path is None:
             return None
-        found = ids.function(failure.id, module) or (enclosing(module, failure.line) if failure.line else None)
+        by_line = self.tree.enclosing(path, failure.line) if failure.line else None
+        found = ids.function(failure.id, self.tree, path) or by_line
         return Test(path=path, function=found[1], owner=found[0].rpartition(".")[0]) if found else None
 
     def statement(self, failure: Failure) -> ast.stmt | None:
         """The statement of the test file at which the failure shows."""
         path = self.file(failure)
-        module = self.tree.module(path) if path else None
-        found = statement(module, failure.line) if module and failure.line else None
-        return None if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else found
+        around = self.tree.around(path, failure.line) if path and failure.line else []
+        last = around[-1] if around else None
+        return None if isinstance(last, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else last
 
     def subjects(self, failure: Failure) -> list[Suspect]:
         """What the test calls: in the asserting statement, in what its variables were set to, anywhere in the test."""
         test = self.test(failure)
         if test is None:
             return []
-        owner = self.names.lookup(test.path, test.owner.split(".")[0]) if test.owner else None
-        scope = Scope(path=test.path, function=test.function, owner=owner if isinstance(owner, Definition) else None)
+        place = test.path, test.function.lineno, failure.line
+        if place not in self._subjects:
+            self._subjects[place] = self._called(failure, test)
+        return self._subjects[place]
+
+    def _called(self, failure: Failure, test: Test) -> list[Suspect]:
+        scope = self._scope(test)
         found: dict[str, Suspect] = {}
         for node in self._pieces(failure, test):
             for definition in self.names.mentioned(node, scope):
@@ -112,6 +117,10 @@ class Finder:
                     suspect = Suspect(path=definition.path, name=definition.name, start=start, end=end)
                     found.setdefault(suspect.key, suspect)
         return list(found.values())
+
+    def _scope(self, test: Test) -> Scope:
+        owner = self.names.lookup(test.path, test.owner.split(".")[0]) if test.owner else None
+        return Scope(path=test.path, function=test.function, owner=owner if isinstance(owner, Definition) else None)
 
     def _pieces(self, failure: Failure, test: Test) -> Iterator[ast.AST]:
         asserting = self.statement(failure)
@@ -127,9 +136,11 @@ class Finder:
 
     def fixtures(self, test: Test) -> list[Definition]:
         """The fixtures that a test names as parameters."""
-        owner = self.names.lookup(test.path, test.owner.split(".")[0]) if test.owner else None
-        scope = Scope(path=test.path, function=test.function, owner=owner if isinstance(owner, Definition) else None)
-        found = [self.names.fixture(a.arg, scope) for a in test.function.args.args if a.arg not in ("self", "cls")]
+        found = [
+            self.names.fixture(a.arg, self._scope(test))
+            for a in test.function.args.args
+            if a.arg not in ("self", "cls")
+        ]
         return [fixture for fixture in found if fixture]
 
     def suspects(self, failure: Failure, changed: Sequence[Hunk] = ()) -> list[Suspect]:

@@ -28,24 +28,13 @@ def extent(node: ast.stmt) -> tuple[int, int]:
     return min([node.lineno, *(d.lineno for d in decorators)]), node.end_lineno or node.lineno
 
 
-def enclosing(module: ast.Module, line: int) -> tuple[str, Function] | None:
-    """The innermost function around a line."""
-    around = [
-        (name, node)
-        for name, node in scopes(module)
-        if not isinstance(node, ast.ClassDef) and extent(node)[0] <= line <= extent(node)[1]
-    ]
-    return max(around, key=lambda pair: extent(pair[1])[0]) if around else None
-
-
-def statement(module: ast.Module, line: int) -> ast.stmt | None:
-    """The innermost statement that a line belongs to."""
-    around = [
-        node
-        for node in ast.walk(module)
-        if isinstance(node, ast.stmt) and extent(node)[0] <= line <= (node.end_lineno or node.lineno)
-    ]
-    return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+def inner(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements directly inside a statement or module, those of its branches included."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif isinstance(child, ast.excepthandler | ast.match_case):
+            yield from inner(child)
 
 
 def top(module: ast.Module) -> Iterator[ast.stmt]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from bot.domain.packet import Span
 from bot.domain.patch import Read
+from bot.packets.syntax import Function, Scope, extent, inner, scopes
 
 LARGEST = 500_000
 """Characters of the largest source file looked into: generated ones are bigger, and never the place to repair."""
@@ -36,6 +38,9 @@ class Tree:
         self.paths = paths
         self._texts: dict[str, str | None] = {}
         self._modules: dict[str, ast.Module | None] = {}
+        self._scopes: dict[str, tuple[tuple[str, Scope], ...]] = {}
+        self._called: dict[str, dict[str, list[tuple[str, Scope]]]] = {}
+        self._tops: dict[str, tuple[list[int], list[ast.stmt]]] = {}
 
     def text(self, path: str) -> str | None:
         """Content with LF line ends and without a BOM; None when absent, too large, binary or not UTF-8."""
@@ -54,6 +59,45 @@ class Tree:
             text = self.text(path) if path.endswith(".py") else None
             self._modules[path] = None if text is None else _parsed(text)
         return self._modules[path]
+
+    def scopes(self, path: str) -> tuple[tuple[str, Scope], ...]:
+        """Every function and class of a Python file with its dotted name, outer ones first; none of a broken file."""
+        if path not in self._scopes:
+            module = self.module(path)
+            self._scopes[path] = tuple(scopes(module)) if module else ()
+        return self._scopes[path]
+
+    def called(self, path: str, name: str) -> list[tuple[str, Scope]]:
+        """Those whose own name, the last of the dotted one, is `name`."""
+        if path not in self._called:
+            index = self._called.setdefault(path, {})
+            for dotted, node in self.scopes(path):
+                index.setdefault(node.name, []).append((dotted, node))
+        return self._called[path].get(name, [])
+
+    def around(self, path: str, line: int) -> list[ast.stmt]:
+        """The statements of a Python file around a line, from the outermost to the innermost."""
+        if path not in self._tops:
+            module = self.module(path)
+            tops = sorted(inner(module), key=lambda node: extent(node)[0]) if module else []
+            self._tops[path] = [extent(node)[0] for node in tops], tops
+        starts, tops = self._tops[path]
+        found: list[ast.stmt] = []
+        below: Iterable[ast.stmt] = tops[: bisect_right(starts, line)][-1:]
+        while holding := [node for node in below if extent(node)[0] <= line <= extent(node)[1]]:
+            found.append(holding[-1])
+            below = inner(holding[-1])
+        return found
+
+    def enclosing(self, path: str, line: int) -> tuple[str, Function] | None:
+        """The innermost function around a line with its dotted name."""
+        names: list[str] = []
+        found: tuple[str, Function] | None = None
+        for node in self.around(path, line):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                names.append(node.name)
+                found = found if isinstance(node, ast.ClassDef) else (".".join(names), node)
+        return found
 
     def resolve(self, shown: str | None, near: str = "") -> str | None:
         """The tracked path that a log means by `shown`: absolute, relative to the root, or to some package's folder.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from bot.domain.findings import Failure
 from bot.domain.packet import Hunk, Span
 from bot.packets import ids
-from bot.packets.syntax import Scope, extent, scopes
+from bot.packets.syntax import Scope, extent
 from bot.packets.tree import Tree, is_test
 
 TEST_CUT = "# [held-out test cut]"
@@ -61,7 +61,7 @@ class View:
             return _before_tests(lines, self._ids.get(path, []) + self._ids.get(None, []))
         if module is None or None in self._ids:
             return [None] * len(lines)  # nothing tells where a test of this file begins and ends
-        masks = [mask for test in self._ids.get(path, ()) for mask in _masks(test, module)]
+        masks = [mask for test in self._ids.get(path, ()) for mask in _masks(test, self.tree, path, module)]
         for mask in sorted(set(masks), reverse=True):
             _cut_out(lines, mask)
         return lines
@@ -97,12 +97,12 @@ def _before_tests(lines: list[str | None], hidden: list[str]) -> list[str | None
     return lines[:first] + [None] * (len(lines) - first)
 
 
-def _masks(test: str, module: ast.Module) -> list[_Mask]:
-    found = ids.definitions(test, module)
+def _masks(test: str, tree: Tree, path: str, module: ast.Module) -> list[_Mask]:
+    found = ids.definitions(test, tree, path)
     parameters = ids.parse(test).parameters
     masks = _doctest(found, module)
     for name, node in found if not masks else ():
-        lists = _parametrised(name, module) if parameters is not None else []
+        lists = _parametrised(name, tree, path) if parameters is not None else []
         if not lists:
             masks.append((*_lines_mask(node), TEST_CUT))
         elif len(lists) == 1 and (one := _case(lists[0], parameters or "")):
@@ -133,9 +133,11 @@ def _place(node: ast.expr) -> tuple[int, int, int, int]:
     return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
-def _parametrised(name: str, module: ast.Module) -> list[ast.Call]:
+def _parametrised(name: str, tree: Tree, path: str) -> list[ast.Call]:
     """The parametrize decorators of a test and of the classes around it."""
-    around = [node for other, node in scopes(module) if name == other or name.startswith(other + ".")]
+    parts = name.split(".")
+    outer = [(".".join(parts[: n + 1]), part) for n, part in enumerate(parts)]
+    around = [node for full, part in outer for other, node in tree.called(path, part) if other == full]
     calls = [d for node in around for d in node.decorator_list if isinstance(d, ast.Call)]
     return [c for c in calls if getattr(c.func, "attr", getattr(c.func, "id", "")) == "parametrize"]
 
