@@ -27,7 +27,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("sk-", re.compile(r"\bsk-(?:(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,}|[A-Za-z0-9]{40,})")),
     ("A", re.compile(r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b")),
     ("ecret", re.compile(r"(?i)(?P<keep>aws_?secret_?access_?key[\"']?\s{0,3}[=:]\s{0,3}[\"']?)[A-Za-z0-9/+=]{40}\b")),
-    ("eyJ", re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}")),
+    ("eyJ", re.compile(r"(?<![A-Za-z0-9_])eyJ[A-Za-z0-9_-]{10,500}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}")),
     ("npm_", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
     ("_auth", re.compile(r"(?P<keep>_(?:authToken|auth|password)\s?=\s?[\"']?)[A-Za-z0-9+/=_-]{12,}")),
     ("pypi-", re.compile(r"\bpypi-A[A-Za-z0-9_-]{50,}")),
@@ -128,12 +128,11 @@ def _basic(value: str) -> bool:
 
 def _without_keys(text: str) -> str:
     """Private key blocks out, cut-off ones too; code that only names the header and the footer stays."""
-    if "PRIVATE KEY" not in text:
-        return text
+    begins = list(_KEY.finditer(text)) if "PRIVATE KEY" in text else []
+    limits = [*(begin.start() for begin in begins), len(text)][1:]  # no key contains another one's header
     parts, at = [], 0
-    begins = list(_KEY.finditer(text))
-    for begin, following in zip(begins, [*(b.start() for b in begins[1:]), len(text)], strict=True):
-        end = _key_end(text, begin.end(), min(following, begin.end() + _KEY_BODY))
+    for begin, limit in zip(begins, limits, strict=True):
+        end = _key_end(text, begin.end(), min(limit, begin.end() + _KEY_BODY))
         if end is not None:
             parts += [text[at : begin.start()], MARK]
             at = end
