@@ -63,7 +63,11 @@ class Draft:
     def write(self, path: str, content: str | None) -> Rejected | None:
         """Give the file its whole content; None removes it."""
         bad = bad_path(path, self.source, self.known)
-        return bad if bad is not None else self._add(Edit(path=path, old=None, new=content))
+        if bad is not None:
+            return bad
+        if self.read(path) is not None and self.text(path) is None:
+            return Rejected(reason=f"{path}: not a UTF-8 text file, it cannot be edited")
+        return self._add(Edit(path=path, old=None, new=content))
 
     def finish(self, rationale: str) -> Patch | Rejected:
         """The patch, unless it changes nothing."""
@@ -127,9 +131,10 @@ def locate(text: str, old: str, new: str) -> tuple[int, int, str] | str:
 def _by_lines(text: str, old: str, new: str) -> tuple[int, int, str] | str:
     lines, wanted = text.splitlines(keepends=True), old.strip("\n").split("\n")
     bare = [line.rstrip() for line in lines]
+    starts = [i for i in range(len(lines) - len(wanted) + 1) if bare[i].strip() == wanted[0].strip()]
     for shape in (_rstripped, _dedented):
         aim = shape(wanted)
-        hits = [i for i in range(len(lines) - len(wanted) + 1) if shape(bare[i : i + len(wanted)]) == aim]
+        hits = [i for i in starts if shape(bare[i : i + len(wanted)]) == aim]
         if len(hits) > 1:
             return f"the text to replace occurs {len(hits)} times; quote more lines around it"
         if hits:
@@ -149,10 +154,13 @@ def _fitted(lines: list[str], at: int, wanted: list[str], new: str) -> tuple[int
 
 
 def _nearest(bare: list[str], wanted: list[str]) -> str:
-    aim = "\n".join(line.strip() for line in wanted)
-    windows = ["\n".join(bare[i : i + len(wanted)]) for i in range(max(1, len(bare) - len(wanted) + 1))]
-    near = difflib.get_close_matches(aim, [textwrap.dedent(w) for w in windows[:2000]], n=1, cutoff=0.5)
-    hint = f"; the nearest text there is:\n{near[0][:600]}" if near else ""
+    """The reason that helps: the text around the line that is most like the longest one wanted."""
+    longest = max(range(len(wanted)), key=lambda i: len(wanted[i].strip()))
+    near = difflib.get_close_matches(wanted[longest].strip(), [line.strip() for line in bare[:5000]], n=1)
+    hint = ""
+    if near:
+        start = max(0, [line.strip() for line in bare].index(near[0]) - longest)
+        hint = "; the nearest text there is:\n" + "\n".join(bare[start : start + min(len(wanted), 20)])
     return f"the text to replace does not occur; quote it exactly as it stands in the file{hint}"
 
 

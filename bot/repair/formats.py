@@ -172,9 +172,10 @@ def _blocks(lines: Sequence[str]) -> list[Raw] | Rejected:
 
 
 def _block(path: str | None, old: Sequence[str], new: Sequence[str]) -> Raw:
-    if path is not None and not "".join(old).strip():
-        return Write(path=path, content="".join(f"{line}\n" for line in new))
-    return Replace(path=path, old="\n".join(old), new="\n".join(new))
+    before, after = ("".join(f"{line}\n" for line in lines) for lines in (old, new))
+    if path is not None and not before.strip():
+        return Write(path=path, content=after)
+    return Replace(path=path, old=before, new=after)
 
 
 def _block_path(lines: Sequence[str], index: int) -> str | None:

@@ -96,6 +96,7 @@ def render(
     form = EditFormat.HOLE if hole else edit_format
     if form in (EditFormat.HOLE, EditFormat.FUNCTION):
         system, user = SYSTEM, render_small(packet, strategy, read, hole, attempt, correction)
+        max_tokens = min(max_tokens, 512 + len(user) // 2)  # a small model that rambles never comes back to the point
     else:
         closing = _closing(packet, strategy, attempt, correction)
         system, user = _system(form), "\n\n".join([*_large(packet, strategy, read), closing])

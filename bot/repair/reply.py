@@ -84,10 +84,14 @@ def _add(edit: Raw, draft: Draft, files: Sequence[str]) -> Rejected | None:
     if isinstance(edit, Write):
         return draft.write(edit.path, edit.content)
     if isinstance(edit, Code):
-        path = edit.path and _resolved(edit.path, draft, files)
+        path = None if edit.path is None else _resolved(edit.path, draft, files)
         return place(draft, Code(path=path, code=edit.code), files)
-    path = edit.path and _resolved(edit.path, draft, [*files, *draft.known])
-    found = [path] if path else [p for p in files if isinstance(locate(draft.text(p) or "", edit.old, ""), tuple)]
+    path = None if edit.path is None else _resolved(edit.path, draft, [*files, *draft.known])
+    found = (
+        [path]
+        if path is not None
+        else [p for p in files if isinstance(locate(draft.text(p) or "", edit.old, ""), tuple)]
+    )
     if len(found) != 1:
         where = "several files" if found else "no file told"
         return Rejected(reason=f"name the file of each edit: the text to replace stands in {where}")

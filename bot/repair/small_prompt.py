@@ -25,7 +25,7 @@ def render_small(
 
     A small model copies what it is shown: half of its replies, asked at any temperature, left the code unchanged. So
     candidates differ in what is shown (code then cases; only the function's head and documentation, which cannot be
-    copied; cases then code), and the fresh rung begins with the head alone. Asked to reason first, it did worse.
+    copied; cases then code); the fresh rung and a re-ask begin one further. Asked to reason first, it did worse.
     """
     cases = _cases(packet)
     again = f"Your last answer could not be used: {correction}" if correction else ""
@@ -33,7 +33,7 @@ def render_small(
         parts = [*_hole(hole), cases, again, _hole_answer(hole)]
     else:
         whole = grown(packet, read)
-        turn = (attempt + (strategy in (Strategy.FRESH, Strategy.WIDER))) % 3
+        turn = (attempt + (strategy in (Strategy.FRESH, Strategy.WIDER)) + (correction is not None)) % 3
         parts = [*_shown(whole, cases, turn), again, _answer(whole)]
     return "\n\n".join(part for part in parts if part)
 
