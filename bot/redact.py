@@ -42,9 +42,11 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("://", re.compile(r"(?<=://)[A-Za-z0-9_-]{20,500}(?=@[\w\[])")),
 )
 
+_HEADERS = ("authorization", "x-api-key", "private-token", "x-auth-token")
+
 # The value must look random (a letter and a digit, 16 characters): `Authorization: auth_header` is ordinary code.
 _HEADER = re.compile(
-    r"(?i)(?P<keep>\b(?:authorization|x-api-key|private-token|x-auth-token)[\"']?\s{0,3}[:=]\s{0,3}[\"']?"
+    rf"(?i)(?P<keep>\b(?:{'|'.join(_HEADERS)})[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"']?"
     r"(?:(?P<scheme>bearer|token|basic|digest|apikey)\s{1,3})?)"
     r"(?P<value>[A-Za-z0-9._~+/=-]{8,})"
 )
@@ -73,7 +75,8 @@ class Redactor:
         for marker, shape in _SHAPES:
             if marker in text:
                 text = shape.sub(_kept, text)
-        return _HEADER.sub(_header, text)
+        lowered = text.lower()
+        return _HEADER.sub(_header, text) if any(name in lowered for name in _HEADERS) else text
 
     def data(self, data: bytes) -> bytes:
         """The same for bytes of any encoding that extends ASCII; bytes that are not UTF-8 come out as they were."""
