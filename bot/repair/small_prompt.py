@@ -50,7 +50,7 @@ def _shown(whole: tuple[Span, ...], cases: str, turn: int) -> Iterator[str]:
     heads = [head for span in whole if (head := functions.without_body(span.source)) is not None]
     code = fenced("\n\n\n".join(span.source.rstrip("\n") for span in whole), "python") if whole else ""
     if turn == 1 and len(whole) == 1 and heads:
-        yield f"Write the body of this function:\n{fenced(heads[0], 'python')}"
+        yield f"Write this function:\n{fenced(heads[0], 'python')}"
         yield f"An earlier version was WRONG:\n{cases}"
     elif turn == 2:
         yield cases
@@ -61,7 +61,7 @@ def _shown(whole: tuple[Span, ...], cases: str, turn: int) -> Iterator[str]:
 
 
 def _cases(packet: RepairPacket) -> str:
-    lines = [case(f) for f in packet.failures] + [diagnostic(d) for d in packet.diagnostics]
+    lines = [case(f) for f in packet.failures] or [diagnostic(d) for d in packet.diagnostics]
     return "\n".join([*(fenced(text) for text in packet.blocked[:1]), *lines[:_CASES]])
 
 
