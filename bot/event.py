@@ -17,6 +17,7 @@ WRITERS = frozenset({"admin", "maintain", "write"})
 """Collaborator permissions that may ask for a repair (DESIGN 4.15)."""
 
 _RUN_INPUTS = ("run-id", "run_id", "run", "run-url", "run_url")
+_ACTION_INPUTS = ("INPUT_RUN-ID", "INPUT_RUN_ID")
 _RUN_URL = re.compile(
     r"https?://[^/]+/(?P<repository>[^/]+/[^/]+)/actions/runs/(?P<run>\d+)(/attempts/(?P<attempt>\d+))?"
 )
@@ -106,7 +107,8 @@ def _own_workflow(path: str, repository: str, environment: Mapping[str, str]) ->
 
 def _dispatch(event: dict[str, Any], repository: str, environment: Mapping[str, str]) -> Trigger | Ignored:
     inputs = event.get("inputs") or {}
-    given = next((str(inputs[key]) for key in _RUN_INPUTS if inputs.get(key)), "").strip()
+    ways = [*(environment.get(key) for key in _ACTION_INPUTS), *(inputs.get(key) for key in _RUN_INPUTS)]
+    given = str(next(filter(None, ways), "")).strip()
     url = _RUN_URL.match(given)
     if url and url["repository"].lower() != repository.lower():
         raise InputError(f"run-id names a run of {url['repository']}, but this workflow runs in {repository}")

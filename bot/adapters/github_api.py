@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import requests
 from github import Auth, Github, GithubException
@@ -136,16 +137,21 @@ class Hub:
             return self.patience.call(step)
         except GithubException as error:
             raise self._fault(error, doing, need) from None
-        except requests.exceptions.SSLError:
+        except requests.exceptions.SSLError as error:
             raise Fault(
-                f"the certificate of {self._host} is not trusted",
+                f"the certificate of {self._host_of(error)} is not trusted",
                 fix="Set REQUESTS_CA_BUNDLE to the file with your certificate authority.",
             ) from None
         except (requests.RequestException, json.JSONDecodeError) as error:
             raise Fault(  # the error's own text would show signed download links
-                f"{self._host} could not be reached while {doing} ({type(error).__name__})",
-                fix="Check the runner's network; behind a proxy set HTTPS_PROXY, then run the job again.",
+                f"{self._host_of(error)} could not be reached while {doing} ({type(error).__name__})",
+                fix="Check the runner's network and firewall; behind a proxy set HTTPS_PROXY, then run the job again.",
             ) from None
+
+    def _host_of(self, error: Exception) -> str:
+        """Logs come from another host than the API, which a firewall may not know."""
+        asked = error.request if isinstance(error, requests.RequestException) else None
+        return (urlsplit(asked.url or "").netloc if asked is not None else "") or self._host
 
     def _fault(self, error: GithubException, doing: str, need: str) -> Fault:
         said = message(error)

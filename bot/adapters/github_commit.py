@@ -13,6 +13,7 @@ from github.GitTreeElement import GitTreeElement
 from bot.adapters.github_api import Hub, message
 from bot.domain.attempt import Fault
 from bot.domain.ports import Commit
+from bot.submit import TRAILER
 
 NEED = "contents: write"
 _FILE = "100644"
@@ -21,9 +22,10 @@ _REGULAR = ("100644", "100755")
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """Somebody else's branch stands where ours should; ours was not made."""
+    """Another commit stands where ours should; `ours` says that selfrepair made it, on the same parent."""
 
     sha: str
+    ours: bool
 
 
 def head(hub: Hub, branch: str) -> str | None:
@@ -38,10 +40,11 @@ def head(hub: Hub, branch: str) -> str | None:
     return hub.do(f"looking at branch {branch}", "contents: read", step)
 
 
-def commit(hub: Hub, effect: Commit) -> Held | None:
+def commit(hub: Hub, effect: Commit, over: Held | None = None) -> Held | None:
     """Make the branch with its one commit. A branch with the same tree on the same parent is ours already.
 
     The commit's own name cannot be compared: GitHub dates it, and an earlier try of ours may have been killed.
+    `over` is a commit that the branch may be moved away from: what a killed run left behind.
     """
     parent = _commit(hub, effect.parent)
     tree = _tree(hub, effect, parent)
@@ -52,8 +55,13 @@ def commit(hub: Hub, effect: Commit) -> Held | None:
     if held is None:
         raise Fault(f"branch {effect.branch} came and went while it was made", fix="Run the job again.")
     there = _commit(hub, held)
-    same = there.tree.sha == tree.sha and [one.sha for one in there.parents] == [effect.parent]
-    return None if same else Held(sha=held)
+    stacked = [one.sha for one in there.parents] == [effect.parent]
+    if stacked and there.tree.sha == tree.sha:
+        return None
+    if over and held == over.sha:
+        _moved(hub, effect, _made(hub, effect, tree, parent))
+        return None
+    return Held(sha=held, ours=stacked and f"\n{TRAILER}: " in there.message)
 
 
 def _commit(hub: Hub, sha: str) -> GitCommit:
@@ -61,8 +69,8 @@ def _commit(hub: Hub, sha: str) -> GitCommit:
 
 
 def _created(hub: Hub, effect: Commit, tree: GitTree, parent: GitCommit) -> bool:
-    """Create commit and branch; False when the branch exists by now. Dated and signed by GitHub: no author given."""
-    made = hub.do("making the commit", NEED, lambda: hub.repo.create_git_commit(effect.message, tree, [parent]))
+    """Create commit and branch; False when the branch exists by now."""
+    made = _made(hub, effect, tree, parent)
 
     def step() -> bool:
         try:
@@ -74,6 +82,18 @@ def _created(hub: Hub, effect: Commit, tree: GitTree, parent: GitCommit) -> bool
         return True
 
     return hub.do(f"creating branch {effect.branch}", NEED, step)
+
+
+def _made(hub: Hub, effect: Commit, tree: GitTree, parent: GitCommit) -> GitCommit:
+    """The commit, dated and signed by GitHub because no author is given."""
+    return hub.do("making the commit", NEED, lambda: hub.repo.create_git_commit(effect.message, tree, [parent]))
+
+
+def _moved(hub: Hub, effect: Commit, made: GitCommit) -> None:
+    def step() -> None:
+        hub.repo.get_git_ref(f"heads/{effect.branch}").edit(made.sha, force=True)
+
+    hub.do(f"moving branch {effect.branch}", NEED, step)
 
 
 def _tree(hub: Hub, effect: Commit, parent: GitCommit) -> GitTree:

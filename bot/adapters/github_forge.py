@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from github import GithubException
+from github import GithubException, UnknownObjectException
 from github.PaginatedList import PaginatedList
 from github.PullRequest import PullRequest as Pull
 from github.WorkflowRun import WorkflowRun
@@ -18,6 +18,9 @@ from bot.domain.ports import Comment, Commit, Delivered, Effect, FailedRun, Igno
 
 GITHUB_COM = "https://github.com"
 GITHUB_API = "https://api.github.com"
+SETTINGS = ".github/selfrepair.yml"
+LEASE = 60.0
+"""Seconds after which a branch of ours without a pull request belongs to a run that was killed."""
 
 
 class GitHubForge:
@@ -49,6 +52,21 @@ class GitHubForge:
     def close(self) -> None:
         """Give the connections back."""
         self._hub.client.close()
+
+    def settings(self) -> bytes | None:
+        """The bot's own settings on the default branch, None when there are none.
+
+        Attack: read from the failing head, they would let any author of a branch loosen the bot's limits.
+        """
+
+        def step() -> bytes | None:
+            try:
+                found = self._hub.repo.get_contents(SETTINGS, ref=self._hub.repo.default_branch)
+            except UnknownObjectException:
+                return None
+            return None if isinstance(found, list) else found.decoded_content
+
+        return self._hub.do(f"reading {SETTINGS}", "contents: read", step)
 
     # --- who woke us
 
@@ -159,9 +177,9 @@ class GitHubForge:
         for effect in effects:
             match effect:
                 case Commit():
-                    held = github_commit.commit(self._hub, effect)
-                    if held:
-                        return self._elsewhere(effect, held)
+                    other = self._commit(effect)
+                    if other:
+                        return other
                     where = f"{self._hub.server_url}/{self._hub.name}/tree/{effect.branch}"
                     done = replace(done, branch=effect.branch, url=where)
                 case PullRequest():
@@ -170,13 +188,25 @@ class GitHubForge:
                     done = self._comment(effect, done)
         return done
 
-    def _elsewhere(self, effect: Commit, held: github_commit.Held) -> Delivered:
+    def _commit(self, effect: Commit) -> Delivered | None:
+        """Make the branch; what another run delivered there, if it holds the branch with another repair."""
+        held = github_commit.commit(self._hub, effect)
+        if held and held.ours and self._find(effect.branch) is None:
+            self._hub.patience.sleep(LEASE)  # a run that lives is about to open its pull request
+            if self._find(effect.branch) is None:
+                held = github_commit.commit(self._hub, effect, over=held)
+        return self._elsewhere(effect, held) if held else None
+
+    def _find(self, branch: str) -> Pull | None:
         hub = self._hub
-        pull = hub.do("looking for pull requests", github_talk.NEED, lambda: github_talk.find(hub, effect.branch))
+        return hub.do("looking for pull requests", github_talk.NEED, lambda: github_talk.find(hub, branch))
+
+    def _elsewhere(self, effect: Commit, held: github_commit.Held) -> Delivered:
+        pull = self._find(effect.branch)
         note = f"another run already holds {effect.branch} with a different repair ({held.sha[:12]}); it was left alone"
         if pull is None:
-            note += f". To let selfrepair try again, delete that branch: {hub.server_url}/{hub.name}/branches"
-            return Delivered(notes=(note,))
+            where = f"{self._hub.server_url}/{self._hub.name}/branches"
+            return Delivered(notes=(f"{note}. To let selfrepair try again, delete that branch: {where}",))
         return Delivered(pull_request=pull.number, url=pull.html_url, notes=(note,))
 
     def _pull_request(self, effect: PullRequest, done: Delivered) -> Delivered:

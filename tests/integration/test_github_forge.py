@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import ipaddress
 import json
 import os
 import signal
@@ -14,10 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from bot import event
 from bot.adapters.github_api import Denied, Patience
-from bot.adapters.github_forge import GitHubForge
+from bot.adapters.github_forge import LEASE, GitHubForge
 from bot.adapters.github_logs import capped
 from bot.domain.attempt import Fault, InputError
 from bot.domain.ports import Comment, Commit, Delivered, Effect, Ignored, PullRequest, Trigger
@@ -336,6 +342,46 @@ def test_branch_held_by_another_run_is_left_alone(make: Any) -> None:
     assert done.pull_request == whole.pull_request and len(stand_in.pulls) == 1
 
 
+def test_branch_that_a_killed_run_left_is_taken_over(make: Any, bare: Path, clock: Clock) -> None:
+    """A model rarely says the same twice: after a kill the rerun's repair differs from the one that was pushed."""
+    stand_in, forge = make()
+    commit, *rest = effects(stand_in)
+    assert isinstance(commit, Commit)
+    ours = replace(commit, message="fix: x\n\nSelfrepair-Run: 1\n")
+    forge.deliver([ours])
+    second = replace(ours, files={"old.txt": b"another repair\n"})
+    done = forge.deliver([second, *rest])
+    assert clock.slept == [LEASE]
+    assert done.branch == BRANCH and [p.number for p in stand_in.pulls] == [done.pull_request]
+    assert git(bare, "diff", "--name-only", "main", BRANCH) == "old.txt"
+    assert git(bare, "rev-list", "--count", f"main..{BRANCH}") == "1"
+
+
+def test_run_that_lives_keeps_its_branch(make: Any, bare: Path) -> None:
+    stand_in, _ = make()
+    commit, *rest = effects(stand_in)
+    assert isinstance(commit, Commit)
+    ours = replace(commit, message="fix: x\n\nSelfrepair-Run: 1\n")
+    patience = Patience(sleep=lambda seconds: first.deliver([ours, *rest]) and None)
+    given = {"token": TOKEN, "repository": "octo/widgets", "api_url": stand_in.api_url, "pace": 0.0}
+    first, second = GitHubForge(**given), GitHubForge(**given, patience=patience)
+    first.deliver([ours])
+    done = second.deliver([replace(ours, files={"old.txt": b"another repair\n"}), *rest])
+    assert done.branch is None and done.pull_request == stand_in.pulls[0].number
+    assert git(bare, "diff", "--name-only", "main", BRANCH) == "src/deep/calc.py"
+    first.close()
+    second.close()
+
+
+def test_settings_come_from_the_default_branch(make: Any, bare: Path) -> None:
+    stand_in, forge = make()
+    assert forge.settings() is None
+    stand_in.commit("feature", {".github/selfrepair.yml": b"model: evil\n"})
+    assert forge.settings() is None
+    stand_in.commit("main", {".github/selfrepair.yml": b"version: 1\n"})
+    assert forge.settings() == b"version: 1\n"
+
+
 def test_pull_request_that_a_person_closed_stays_closed(make: Any) -> None:
     stand_in, forge = make()
     forge.deliver(effects(stand_in))
@@ -496,6 +542,63 @@ def test_network_down(clock: Clock) -> None:
         forge.head("main")
     forge.close()
     assert "HTTPS_PROXY" in caught.value.fix and TOKEN not in str(caught.value)
+
+
+def test_log_storage_behind_a_firewall(make: Any) -> None:
+    stand_in, forge = make()
+    run = stand_in.add_run(logs={"tests": b"x"})
+    stand_in.world.log_base = "http://127.0.0.1:9"
+    with pytest.raises(Fault, match=r"127.0.0.1:9 could not be reached while reading the log of job 'tests'") as caught:
+        forge.failed_run(trigger(stand_in, run))
+    assert "log-link-secret" not in str(caught.value)
+
+
+def self_signed(into: Path) -> Path:
+    """A certificate for 127.0.0.1 that nobody trusts, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "stand-in")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    into.write_bytes(
+        made.public_bytes(pem) + key.private_bytes(pem, serialization.PrivateFormat.TraditionalOpenSSL, plain)
+    )
+    return into
+
+
+def test_own_certificate_authority(bare: Path, tmp_path: Path) -> None:
+    """An Enterprise server with a certificate of its own is trusted through the standard environment, else a Fault."""
+    pem = self_signed(tmp_path / "ca.pem")
+    code = "\n".join(KILLED.splitlines()[:6]) + "\nprint(forge.head('main'))"
+    with GitHubStandIn(bare, TOKEN, certificate=pem) as stand_in:
+        main = stand_in.branches["main"]
+        argv = [sys.executable, "-c", code, stand_in.api_url, stand_in.server_url, TOKEN, main]
+        env = {key: value for key, value in os.environ.items() if "CA_BUNDLE" not in key}
+        told = subprocess.run(argv, env={**env, "REQUESTS_CA_BUNDLE": str(pem)}, capture_output=True, check=True)
+        assert told.stdout.decode().strip() == main
+        refused = subprocess.run(argv, env=env, capture_output=True)
+        assert b"Fault: the certificate of 127.0.0.1:" in refused.stderr and b"is not trusted" in refused.stderr
+
+
+def test_branch_names_with_odd_letters(make: Any, bare: Path) -> None:
+    stand_in, forge = make()
+    odd = "fix/#1 50%+über?&x".replace(" ", "-").replace("?", "")
+    git(bare, "branch", odd, "main")
+    assert forge.head(odd) == stand_in.branches["main"]
+    green = stand_in.add_run(branch=odd, conclusion="success")
+    run = stand_in.add_run(branch=odd, logs={"tests": b"x"})
+    assert forge.failed_run(trigger(stand_in, run)).last_green == stand_in.world.runs[green].sha
+    commit, pull, _ = effects(stand_in)
+    assert isinstance(pull, PullRequest)
+    stand_in.world.may_create_pull_requests = False
+    link = forge.deliver([commit, replace(pull, base=odd)]).url
+    assert link and "/compare/fix/%231-50%25%2B%C3%BCber%26x..." in link
 
 
 def test_github_com_shape_of_the_api_address(make: Any) -> None:

@@ -109,6 +109,11 @@ def test_dispatch_names_a_run(inputs: dict[str, Any], run_id: int, attempt: int 
     assert (found.run_id, found.attempt, found.actor, found.sha) == (run_id, attempt, "dev", "")
 
 
+def test_dispatch_by_the_actions_own_input() -> None:
+    found = read(b'{"inputs": null}', "workflow_dispatch", **{"INPUT_RUN-ID": " 12 "})
+    assert isinstance(found, Trigger) and found.run_id == 12
+
+
 @pytest.mark.parametrize(
     ("inputs", "problem"),
     [

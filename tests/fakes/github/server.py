@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
+import sys
 import threading
 import time
+import traceback
 import urllib.parse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from tests.fakes.github import smart_http
@@ -84,6 +88,7 @@ class Desk:
 class Server(ThreadingHTTPServer):
     """A server that joins its threads, so that nothing outlives a test."""
 
+    scheme = "http"
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64
@@ -91,6 +96,18 @@ class Server(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], desk: Desk) -> None:
         super().__init__(address, handler)
         self.desk = desk
+
+    def use_tls(self, certificate: Path) -> None:
+        """Speak https with the certificate and key in one PEM file."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+        self.scheme = "https"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed, or that does not trust us, is no error of the server."""
+        if not isinstance(sys.exception(), (ConnectionError, ssl.SSLError)):
+            self.desk.errors.append(traceback.format_exc())
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -219,7 +236,7 @@ class ApiHandler(Handler):
         self._permit(entry)
         if entry.body:
             check_body(entry.body, body)
-        api = f"http://{self.headers['Host']}" + (PREFIX if self.path.startswith(PREFIX) else "")
+        api = f"{self.server.scheme}://{self.headers['Host']}" + (PREFIX if self.path.startswith(PREFIX) else "")
         asked = {**dict(urllib.parse.parse_qsl(query)), "_url": f"{api}{path}"}
         call = Call(world=desk.world, api=api, path=match, query=asked, body=body)
         return self._answered(entry, call)

@@ -25,7 +25,8 @@ class GitHubStandIn:
 
     Use as a context manager; leaving it raises AssertionError when an answer was not valid GitHub, a request had
     unknown fields, or the token was shown to the log storage. `api_url` and `server_url` are what GITHUB_API_URL and
-    GITHUB_SERVER_URL would hold; bind to 0.0.0.0 and give `public_host` for containers.
+    GITHUB_SERVER_URL would hold; bind to 0.0.0.0 and give `public_host` for containers. `certificate` (PEM with key)
+    makes it speak https.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class GitHubStandIn:
         may_create_pull_requests: bool = True,
         viewer: str = BOT,
         page_limit: int = 100,
+        certificate: Path | None = None,
     ) -> None:
         self.token = token
         self.world = World(
@@ -50,10 +52,14 @@ class GitHubStandIn:
         )  # fmt: skip
         self.desk = Desk(world=self.world, token=token)
         self._servers = [Server((host, port), ApiHandler, self.desk), Server((host, 0), LogHandler, self.desk)]
+        if certificate:
+            for server in self._servers:
+                server.use_tls(certificate)
+        scheme = self._servers[0].scheme
         shown = public_host or ("127.0.0.1" if host == "0.0.0.0" else host)
-        self.server_url = f"http://{shown}:{self._servers[0].server_port}"
+        self.server_url = f"{scheme}://{shown}:{self._servers[0].server_port}"
         self.api_url = self.server_url + (PREFIX if ghes else "")
-        self.world.log_base = f"http://{shown}:{self._servers[1].server_port}"
+        self.world.log_base = f"{scheme}://{shown}:{self._servers[1].server_port}"
         self._threads = [threading.Thread(target=s.serve_forever, args=(0.05,), daemon=True) for s in self._servers]
 
     def start(self) -> GitHubStandIn:
@@ -136,6 +142,16 @@ class GitHubStandIn:
         item = Comment(id=next(self.world.ids), issue=issue, author=author, body=body)
         self.world.comments[item.id] = item
         return item.id
+
+    def commit(self, branch: str, files: Mapping[str, bytes | None], message: str = "More work") -> str:
+        """A person pushes a commit to `branch`; returns it."""
+        git, name = self.world.git, f"refs/heads/{branch}"
+        old = git.ref(name)
+        rows = [("100644", path, None if data is None else git.blob(data)) for path, data in files.items()]
+        tree = git.write_tree(git.tree_of(old) if old else None, rows)
+        made = git.commit(tree, [old] if old else [], message, "Dev", "dev@example.com")
+        git.set_ref(name, made, old)
+        return made
 
     def event(self, run: int) -> dict[str, Any]:
         """The payload of the `workflow_run` event of a completed run."""
