@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.domain.attempt import Fault, InputError, Prompt, Reply, Spend
+from bot.domain.attempt import EditFormat, Fault, InputError, Prompt, Reply, Spend
 from bot.domain.ports import Proposer
 
 RERECORD = "record the run anew with a model: make record-demo"
@@ -43,7 +43,10 @@ class RecordingProposer:
 
 
 class ReplayProposer:
-    """Plays a recording turn by turn; every prompt must be about the packet that was recorded."""
+    """Plays a recording turn by turn; every prompt must be about the packet that was recorded.
+
+    `model`, `recorded` (a date) and `edit_format` tell how it was made.
+    """
 
     def __init__(self, path: Path) -> None:
         """Raises InputError when the file cannot be read or a line of it is not of the form that is recorded."""
@@ -51,6 +54,10 @@ class ReplayProposer:
         self._lines = _read(path)
         self.model = str(self._lines[0]["model"])
         self.recorded = str(self._lines[0]["recorded"])
+        forms = [EditFormat(line["edit_format"]) for line in self._lines]
+        self.edit_format = next((form for form in forms if form is not EditFormat.HOLE), EditFormat.TOOL)
+        formats = [EditFormat(line["edit_format"]) for line in self._lines]
+        self.edit_format = next((form for form in formats if form is not EditFormat.HOLE), EditFormat.FUNCTION)
         self.name = f"{self.model} (replayed, recorded {self.recorded})"
 
     def ask(self, prompt: Prompt) -> Reply:
@@ -138,7 +145,7 @@ def _checked(line: bytes) -> dict[str, Any] | str:
     except ValueError:
         return f"not JSON; {RERECORD}"
     wanted = {"packet", "strategy", "edit_format", "attempt", "correction", "model", "reply", "usage", "recorded"}
-    if not isinstance(entry, dict) or not wanted <= entry.keys():
+    if not isinstance(entry, dict) or not wanted <= entry.keys() or entry["edit_format"] not in list(EditFormat):
         return f"not a recorded call; {RERECORD}"
     reply, usage = entry["reply"], entry["usage"]
     if not isinstance(reply, dict) or not {"text", "tool_name", "tool_input", "stop_reason"} <= reply.keys():

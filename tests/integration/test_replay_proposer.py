@@ -42,6 +42,7 @@ def test_a_recording_plays_back_with_model_and_spend(recording: Path) -> None:
     replay = ReplayProposer(recording)
     assert (replay.model, replay.recorded) == ("claude-sonnet-5-5", "2026-11-30")
     assert "replayed" in replay.name
+    assert replay.edit_format is EditFormat.TOOL
     assert replay.price(prompt()) == pytest.approx(0.0004)
     first, second = replay.ask(prompt()), replay.ask(prompt(correction=True))
     assert first.tool_name == "propose_edits"
@@ -106,7 +107,14 @@ def test_a_recording_that_cannot_be_used_names_every_bad_line(tmp_path: Path, re
         ReplayProposer(bad)
     good = recording.read_text().splitlines()[0]
     entry = json.loads(good)
-    lines = ["{", "[]", "{}", json.dumps({**entry, "reply": {}}), json.dumps({**entry, "usage": {}}), good]
+    lines = [
+        "{",
+        "[]",
+        json.dumps({**entry, "edit_format": "runes"}),
+        json.dumps({**entry, "reply": {}}),
+        json.dumps({**entry, "usage": {}}),
+        good,
+    ]
     bad.write_text("\n".join(lines))
     with pytest.raises(InputError) as error:
         ReplayProposer(bad)
