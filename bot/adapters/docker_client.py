@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import socket
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import docker
 import requests
-from docker.errors import DockerException
+from docker.errors import DockerException, ImageNotFound, NotFound
+from docker.types import LogConfig
 
+from bot.domain.attempt import Fault
 from bot.sandbox import fault_of
+
+PRODUCT_IMAGE = "selfrepair:dev"
+"""What `make image` builds; holds runsc and the set-up proxy. A release names its published image here."""
 
 REQUEST_TIMEOUT_S = 120
 """How long one call of the engine's API may take; commits of large images are the slowest."""
@@ -28,3 +36,44 @@ def faults(doing: str) -> Iterator[None]:
         yield
     except (DockerException, requests.RequestException, OSError) as error:
         raise fault_of(f"{type(error).__name__}: {error}", doing=doing) from error
+
+
+def product_image(client: docker.DockerClient, given: str = "") -> str:
+    """The product's own image (it holds squid and runsc): the one `given`, else the one we run in, else a checkout's.
+
+    Raises Fault when it is not there.
+    """
+    with faults("find the product's image"):
+        name = given or _own_image(client) or PRODUCT_IMAGE
+        try:
+            client.images.get(name)
+        except ImageNotFound as error:
+            raise Fault(f"the product's image {name} is not there", fix="build it with `make image`") from error
+        return name
+
+
+def _own_image(client: docker.DockerClient) -> str:
+    """The image of the container we run in, "" outside of one: a container's host name is its id's first 12 digits."""
+    name = socket.gethostname()
+    if not re.fullmatch(r"[0-9a-f]{12}", name):
+        return ""
+    try:
+        return str(client.containers.get(name).attrs["Image"])
+    except NotFound:
+        return ""
+
+
+def output_of(client: docker.DockerClient, image: str, argv: Sequence[str], **options: Any) -> bytes:
+    """Standard output of a short command of ours in a container of its own; raises ContainerError when it fails."""
+    out: bytes = client.containers.run(
+        image,
+        entrypoint=list(argv),
+        command=[],
+        remove=True,
+        # The SDK reads the output from the engine's log, which the engine's own default may not keep.
+        log_config=LogConfig(type="json-file"),
+        # The user's own Docker configuration may hold a proxy with a password: it is not for the container.
+        use_config_proxy=False,
+        **options,
+    )
+    return out

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import docker
 
 from bot.adapters.docker_box import LABEL, Box, Plan
+from bot.adapters.docker_client import output_of
 from bot.domain.execution import Limits
 from bot.sandbox import local_addresses
 
@@ -121,17 +122,15 @@ def _plan(image: str, runtime: str, run_id: str, conf: str) -> Plan:
 
 def _host_addresses(client: docker.DockerClient, image: str, run_id: str) -> list[str]:
     """The host's own IPv4 addresses, public ones too, read in its network namespace."""
-    out = client.containers.run(
+    out = output_of(
+        client,
         image,
-        entrypoint=["/bin/cat"],
-        command=["/proc/net/fib_trie"],
+        ["/bin/cat", "/proc/net/fib_trie"],
         network_mode="host",
         runtime="runc",
         user="65534:65534",
         cap_drop=["ALL"],
         labels={LABEL: run_id},
-        remove=True,
-        use_config_proxy=False,
     )
     told = local_addresses(out.decode("ascii", "replace"))
     return [address for address in told if not ipaddress.ip_address(address).is_loopback]
