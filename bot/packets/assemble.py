@@ -20,7 +20,10 @@ from bot.packets.trim import CHARACTERS_PER_TOKEN, cut, cut_pair
 from bot.packets.view import View
 from bot.packets.words import instructions, priority, summary
 
-_PLACE = re.compile(r"([\w./\\+-]+\.\w+)[\"']?(?::|, line )(\d+)")
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,16}\b")
+"""Where an object lay in memory: says nothing, and differs in each run, so that no packet would come twice."""
+
+_PLACE = re.compile(r"(?<![\w./\\+-])([\w./\\+-]{1,300}\.\w{1,9})[\"']?(?::|, line )(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,11 +107,12 @@ def _without(cause: Cause, hidden: frozenset[str]) -> Cause | None:
 
 
 def _finished(packet: RepairPacket, causes: Sequence[Cause], view: View) -> RepairPacket:
-    """Reading order, the count of what was left out, and no held-out id in any text."""
+    """What blocks, then file and line; the count of what was left out, and no held-out id in any text."""
     total = sum(len(cause.findings) for cause in causes)
+    first = {f.id for cause in causes if cause.stops for f in cause.failures}
     ordered = replace(
         packet,
-        failures=tuple(sorted(packet.failures, key=lambda f: (f.file or "", f.line or 0, f.test))),
+        failures=tuple(sorted(packet.failures, key=lambda f: (f.test not in first, f.file or "", f.line or 0, f.test))),
         diagnostics=tuple(sorted(packet.diagnostics, key=lambda d: (d.file, d.line or 0, d.col or 0))),
         omitted=total - len(packet.failures) - len(packet.diagnostics),
     )
@@ -158,18 +162,22 @@ def _versions(failure: Failure, told: _Told) -> Iterator[PacketFailure]:
 
 def _told_failure(failure: Failure, told: _Told, limit: int) -> PacketFailure:
     asserting = _asserting(failure, told)
-    expected, actual = cut_pair(failure.expected, failure.actual, limit)
+    expected, actual = cut_pair(_steady(failure.expected), _steady(failure.actual), limit)
     return PacketFailure(
         test=cut(failure.id, max(limit, 300)),
         file=told.finder.file(failure) or failure.file,
         line=failure.line,
         assertion=_short(asserting, limit // 2),
-        message=_short(_message(failure), limit // 2),
+        message=_short(_steady(_message(failure)), limit // 2),
         expected=expected,
         actual=actual,
         hint=fact(failure, told.tree, asserting),
-        captured=_short(failure.captured, limit // 3) if failure.expected is None else None,
+        captured=_short(_steady(failure.captured), limit // 3) if failure.expected is None else None,
     )
+
+
+def _steady(text: str | None) -> str | None:
+    return _ADDRESS.sub("at 0x...", text) if text else text
 
 
 def _short(text: str | None, limit: int) -> str | None:
@@ -201,6 +209,8 @@ def _message(failure: Failure) -> str | None:
 
 def _said(failure: Failure) -> str | None:
     words = failure.message
+    if failure.assertion and words == f"AssertionError: {failure.assertion}":
+        return failure.assertion
     exception = (failure.exception or "").rpartition(".")[2]
     if words and exception not in ("", "AssertionError") and exception not in words:
         words = f"{exception}: {words}"

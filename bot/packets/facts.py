@@ -88,9 +88,12 @@ def _signature(function: Function) -> str:
 _ERRORS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Tree], str | None]], ...] = (
     (re.compile(r"NameError: (?:free variable |global )?(?:name )?'(\w+)' is not defined"), _no_name),
     (re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'"), _no_import),
-    (re.compile(r"No module named '([\w.]+)'"), _no_module),
+    (re.compile(r"No module named '([\w.]{1,200})'"), _no_module),
     (re.compile(r"'(\w+)' object has no attribute '(\w+)'"), _no_attribute),
-    (re.compile(r"([\w.]+)\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )"), _call),
+    (
+        re.compile(r"(?<![\w.])([\w.]{1,200})\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )"),
+        _call,
+    ),
 )
 
 

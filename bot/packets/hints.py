@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 from bot.domain.findings import Failure
 from bot.packets.facts import of_error
-from bot.packets.tree import Tree
+from bot.packets.tree import Tree, parsed
 
 LARGEST = 20_000
 """Characters of a value that is parsed."""
@@ -60,7 +59,11 @@ def _value(text: str) -> Any:
 
 
 def _compares_call(source: str | None) -> bool:
-    return bool(source and re.match(r"\s*assert\s+(?:await\s+)?[\w.]+\(.*\)\s*(?:==|is|in|!=|<|>)", source, re.DOTALL))
+    """Whether the line is `assert call(...) == ...`: only then the actual value is what a call returned."""
+    module = parsed((source or "").strip()[:2000])
+    test = module.body[0].test if module and module.body and isinstance(module.body[0], ast.Assert) else None
+    left = test.left if isinstance(test, ast.Compare) else None
+    return isinstance(left.value if isinstance(left, ast.Await) else left, ast.Call)
 
 
 def _types(wanted: Any, found: Any) -> str:

@@ -14,6 +14,8 @@ from bot.packets.symbols import Definition, Names, Scope
 from bot.packets.syntax import Function, extent
 from bot.packets.tree import Tree, is_test
 
+_LACKING = re.compile(r"cannot import name '\w+' from (?:[a-z ]*module )?'([\w.]+)'|module '([\w.]+)' has no attribute")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Suspect:
@@ -79,6 +81,15 @@ class Finder:
             start, end = extent(around[1])
             return Suspect(path=path, name=around[0], start=start, end=end, line=line)
         return Suspect(path=path, name=place.name or "<module>", start=line, end=line, line=line)
+
+    def blamed(self, failure: Failure) -> list[Suspect]:
+        """The module that an error says to lack a name: no frame lies in it, and it is where the repair belongs."""
+        match = _LACKING.search((failure.message or failure.assertion or "")[:2000])
+        path = self.tree.dotted(match[1] or match[2], self.file(failure) or "") if match else None
+        lines = len(self.tree.lines(path)) if path else 0
+        if not path or not lines or self.in_test(path):
+            return []
+        return [Suspect(path=path, name="<module>", start=1, end=lines, line=1)]
 
     def test(self, failure: Failure) -> Test | None:
         """The failing test's own function: by its id, else around the failing line."""
@@ -146,7 +157,7 @@ class Finder:
     def suspects(self, failure: Failure, changed: Sequence[Hunk] = ()) -> list[Suspect]:
         """Every suspect of a failure; those touched by recent changes first, else traceback before reading."""
         found: dict[str, Suspect] = {}
-        for suspect in (*self.frames(failure), *self.subjects(failure)):
+        for suspect in (*self.blamed(failure), *self.frames(failure), *self.subjects(failure)):
             found.setdefault(suspect.key, suspect)
         touched = touched_lines(changed)
         return sorted(found.values(), key=lambda s: not touches(s, touched))

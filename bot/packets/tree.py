@@ -57,7 +57,7 @@ class Tree:
         """The syntax tree of a Python file; None when it is none, or broken."""
         if path not in self._modules:
             text = self.text(path) if path.endswith(".py") else None
-            self._modules[path] = None if text is None else _parsed(text)
+            self._modules[path] = None if text is None else parsed(text)
         return self._modules[path]
 
     def scopes(self, path: str) -> tuple[tuple[str, Scope], ...]:
@@ -182,8 +182,8 @@ def _decoded(data: bytes | None) -> str | None:
         return None
 
 
-def _parsed(text: str) -> ast.Module | None:
-    """None for what is no Python 3, and for nesting made to exhaust the parser."""
+def parsed(text: str) -> ast.Module | None:
+    """A syntax tree; None for what is no Python 3, and for nesting made to exhaust the parser."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

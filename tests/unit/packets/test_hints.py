@@ -85,7 +85,9 @@ def test_nothing_is_said_when_nothing_is_sure(expected: str | None, actual: str)
 
 def test_none_is_said_to_be_returned_only_where_a_call_is_compared() -> None:
     assert _values("3", "None", "assert f(1) == 3") == "returned None"
-    assert _values("3", "None", "assert x == 3") == "the actual value is None"
+    assert _values("3", "None", "assert await f(1) == 3, 'why'") == "returned None"
+    for source in ("assert x == 3", "assert f(1) and x == 3", "self.assertEqual(x, 3)", "assert f(1", None):
+        assert _values("3", "None", source) == "the actual value is None"
 
 
 @pytest.mark.parametrize(

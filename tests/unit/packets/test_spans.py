@@ -180,6 +180,30 @@ def test_a_syntax_error_at_collection_shows_the_broken_lines() -> None:
     assert "def parse_duration(text)\n" in shown(told, "src/durations/core.py")
 
 
+def test_the_module_that_lacks_a_name_is_shown_though_no_frame_lies_in_it() -> None:
+    failure = Failure(
+        tool="pytest",
+        id="tests/test_d.py",
+        kind=FailureKind.ERROR,
+        file="tests/test_d.py",
+        line=3,
+        exception="ImportError",
+        message="ImportError: cannot import name 'other' from 'durations' (/w/src/durations/__init__.py)",
+        collection=True,
+    )
+    told = packet(SRC, evaluation(failure, failing(SRC, "tests/test_d.py", "test_units", "assert parse")))
+    assert told.failures[0].span and told.failures[0].span.file == "src/durations/__init__.py"
+    assert told.failures[0].hint == "other is defined in src/durations/core.py"
+    assert [f.test for f in told.failures] == ["tests/test_d.py", "tests/test_d.py::test_units"], "what blocks is first"
+
+
+def test_memory_addresses_do_not_make_two_packets_of_one_failure() -> None:
+    def digest(address: str) -> str:
+        return packet(SRC, evaluation(_units(actual=f"<Cart object at {address}>", message=f"at {address}"))).digest()
+
+    assert digest("0x7f33c6c4a5d0") == digest("0x7f00c6c4a5d0")
+
+
 def test_javascript_gets_lines_around_its_frames() -> None:
     source = "".join(f"const a{i} = {i};\n" for i in range(1, 400))
     repo = {"src/sum.js": source, "test/sum.test.js": "test('sums', () => {\n  expect(sum(1)).toBe(2);\n});\n"}
