@@ -8,10 +8,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.fakes.github import world as show
+from tests.fakes.github import show
+from tests.fakes.github.desk import Desk, Order, Recorded, Server
 from tests.fakes.github.git_store import GitStore
 from tests.fakes.github.schemas import complete
-from tests.fakes.github.server import PREFIX, ApiHandler, Desk, LogHandler, Order, Recorded, Server
+from tests.fakes.github.server import PREFIX, ApiHandler, LogHandler
 from tests.fakes.github.world import ALL, BOT, Comment, Job, Pull, Run, World
 
 SECONDARY = (
