@@ -16,8 +16,8 @@ from bot.adapters.github_api import Hub
 from bot.domain.attempt import Fault
 
 FAILED = frozenset({"failure", "timed_out"})
-LOG_BYTES = 48 * 1024 * 1024
-"""Cap on all logs of a run together: the action's own process stays under 200 MB."""
+LOG_BYTES = 24 * 1024 * 1024
+"""Cap on all logs of a run together: with what reading them takes, the process stays under 200 MB."""
 
 _CUT = b"\n[selfrepair left out %d bytes here]\n"
 _CHUNK = 1 << 16

@@ -36,33 +36,51 @@ def web(api: str) -> str:
 
 def run(world: World, api: str, item: Run, attempt: int | None = None) -> dict[str, Any]:
     """A WorkflowRun."""
+    given = _run(world, api, item, attempt)
+    given["repository"] = complete("MinimalRepository", given["repository"])
+    given["head_repository"] = complete("MinimalRepository", given["head_repository"])
+    return complete("WorkflowRun", given)
+
+
+def run_event(world: World, api: str, item: Run) -> dict[str, Any]:
+    """The payload of the `workflow_run` event, `completed`."""
+    workflow = {"id": workflow_id(item.workflow), "name": item.workflow, "path": workflow_path(item.workflow)}
+    shown = {**repository(world, api), "default_branch": world.git.default_branch}
+    given = {
+        "action": "completed",
+        "workflow_run": _run(world, api, item),
+        "workflow": workflow,
+        "repository": shown,
+        "sender": user("dev"),
+    }
+    return complete("WebhookWorkflowRunCompleted", given)
+
+
+def _run(world: World, api: str, item: Run, attempt: int | None = None) -> dict[str, Any]:
     url = f"{api}/repos/{world.repository}/actions/runs/{item.id}"
-    return complete(
-        "WorkflowRun",
-        {
-            "id": item.id,
-            "name": item.workflow,
-            "path": workflow_path(item.workflow),
-            "workflow_id": workflow_id(item.workflow),
-            "head_branch": item.branch,
-            "head_sha": item.sha,
-            "event": item.event,
-            "status": item.status,
-            "conclusion": item.conclusion,
-            "run_attempt": attempt or item.attempt,
-            "created_at": item.created,
-            "updated_at": item.created,
-            "actor": user("dev"),
-            "triggering_actor": user("dev"),
-            "url": url,
-            "html_url": f"{web(api)}/{world.repository}/actions/runs/{item.id}",
-            "jobs_url": f"{url}/jobs",
-            "logs_url": f"{url}/logs",
-            "repository": complete("MinimalRepository", repository(world, api)),
-            "head_repository": complete("MinimalRepository", repository(world, api, item.head_repository)),
-            "pull_requests": [_minimal_pull(world, api, number) for number in item.pull_requests],
-        },
-    )
+    return {
+        "id": item.id,
+        "name": item.workflow,
+        "path": workflow_path(item.workflow),
+        "workflow_id": workflow_id(item.workflow),
+        "head_branch": item.branch,
+        "head_sha": item.sha,
+        "event": item.event,
+        "status": item.status,
+        "conclusion": item.conclusion,
+        "run_attempt": attempt or item.attempt,
+        "created_at": item.created,
+        "updated_at": item.created,
+        "actor": user("dev"),
+        "triggering_actor": user("dev"),
+        "url": url,
+        "html_url": f"{web(api)}/{world.repository}/actions/runs/{item.id}",
+        "jobs_url": f"{url}/jobs",
+        "logs_url": f"{url}/logs",
+        "repository": repository(world, api),
+        "head_repository": repository(world, api, item.head_repository),
+        "pull_requests": [_minimal_pull(world, api, number) for number in item.pull_requests],
+    }
 
 
 def _minimal_pull(world: World, api: str, number: int) -> dict[str, Any]:

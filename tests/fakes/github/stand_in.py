@@ -11,7 +11,7 @@ from typing import Any
 from tests.fakes.github import show
 from tests.fakes.github.desk import Desk, Order, Recorded, Server
 from tests.fakes.github.git_store import GitStore
-from tests.fakes.github.schemas import complete
+from tests.fakes.github.schemas import check_response
 from tests.fakes.github.server import PREFIX, ApiHandler, LogHandler
 from tests.fakes.github.world import ALL, BOT, Comment, Job, Pull, Run, World
 
@@ -156,17 +156,9 @@ class GitHubStandIn:
 
     def event(self, run: int) -> dict[str, Any]:
         """The payload of the `workflow_run` event of a completed run."""
-        item = self.world.runs[run]
-        shown = show.run(self.world, self.api_url, item)
-        repo = complete("Repository", {**show.repository(self.world, self.api_url),
-                                       "default_branch": self.world.git.default_branch})  # fmt: skip
-        return {
-            "action": "completed",
-            "workflow_run": shown,
-            "workflow": {"id": shown["workflow_id"], "name": item.workflow, "path": shown["path"]},
-            "repository": repo,
-            "sender": show.user("dev"),
-        }
+        payload = show.run_event(self.world, self.api_url, self.world.runs[run])
+        check_response("WebhookWorkflowRunCompleted", payload)
+        return payload
 
     # --- breaking
 
