@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 
@@ -12,19 +13,22 @@ from bot.domain.findings import Check
 EVENTS = "events.jsonl"
 """What the plugin writes, in the sandbox's `out` folder."""
 
-ENTRYPOINT = (
-    "sh",
-    "-c",
+_SHELL = (
     f'export PYTHONPATH="{TOOLS}${{PYTHONPATH:+:$PYTHONPATH}}"; '
-    'if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; exec sh -e -c "$0"',
+    'if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; exec sh -e -c "$0"'
 )
-"""Runs the command given as the next argument as GitHub's `shell: bash` does; images without bash use sh.
-
-PYTHONPATH is set here and not in the request, because the image may have one of its own.
-"""
 
 _QUIET_FILES = ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")
 """Files that a workflow step may append to; docs.github.com, "Variables reference"."""
+
+
+def entrypoint(command: str) -> tuple[str, ...]:
+    """The argument vector that runs a check's command as GitHub's `shell: bash` does; by sh in images without bash.
+
+    PYTHONPATH is set in the box, because the image may have one of its own; where the command sets one itself, ours
+    goes before its value (text it merely prints may change so, which is harmless).
+    """
+    return "sh", "-c", _SHELL, re.sub(r"(?<![\w$])PYTHONPATH=(?=[^\s;&|])", f"PYTHONPATH={TOOLS}:", command)
 
 
 def tools(only: frozenset[str] | None) -> dict[str, bytes]:
