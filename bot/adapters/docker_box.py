@@ -26,7 +26,8 @@ ANSWER_S = 10.0
 DRAIN_S = 0.3
 POLL_S = 0.02
 LATE_OOM_S = 0.05
-COLLECT_BYTES = 32 << 20
+COLLECT_BYTES = 16 << 20
+"""Room for our own files and for what is collected, together."""
 
 LEASE = f"""
 umask 022
@@ -220,7 +221,7 @@ class Box:
                 return True
         until: Any = f"{time.time() + LATE_OOM_S:.9f}"
         told = self._api.events(since=0, until=until, filters={"container": self.id, "event": "oom"}, decode=True)
-        return any(True for _ in told)
+        return bool(list(told))
 
     def kill(self) -> None:
         """End everything in the box from outside: code can kill a `timeout` that runs beside it (seen)."""
@@ -230,10 +231,14 @@ class Box:
             if error.status_code not in (404, 409):  # gone, or not running: what we want
                 raise
 
-    def remove(self) -> None:
-        """Remove the container, whatever state it is in."""
+    def end(self) -> None:
+        """Close the connection that the box lives by."""
         if self._lease is not None:
             self._lease.close()
+
+    def remove(self) -> None:
+        """Remove the container, whatever state it is in."""
+        self.end()
         remove(self._api, self.id)
 
 

@@ -73,10 +73,10 @@ class Channel:
         return self._wait(0.0)
 
     def read_until(self, mark: bytes | None, deadline: float) -> bytes:
-        """Read until `mark` was seen (None: to the end) or the deadline is over; returns all output that is kept."""
+        """Read until `mark` was seen (None: to the end), or the cap or deadline passed; returns what is kept."""
         while mark is None or mark not in self.stdout + self.stderr:
             left = deadline - time.monotonic()
-            if left <= 0 or not self._wait(left) or not self.receive():
+            if left <= 0 or self.truncated or not self._wait(left) or not self.receive():
                 break
         return self.stdout + self.stderr
 

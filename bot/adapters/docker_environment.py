@@ -22,6 +22,8 @@ from bot.sandbox import HOME, UID, environment_key, needs_root, setup_argv
 log = logging.getLogger(__name__)
 
 REPOSITORY = "selfrepair-env"
+TRUST = "selfrepair.trust"
+"""Label of an environment image: whose code ran in its set-up."""
 
 # What a package manager needs to unpack files for others; none of it reaches the host through gVisor.
 CAPS = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID", "SETFCAP", "KILL")
@@ -76,7 +78,11 @@ def build(
         env = {**_image_env(client, base), **environment.env}
         _set_up(box, environment, {**env, **(way_out.env if way_out else {})}, say)
         box.kill()
-        told = {"Env": [f"{name}={value}" for name, value in env.items()], "WorkingDir": WORK}
+        told = {
+            "Env": [f"{name}={value}" for name, value in env.items()],
+            "WorkingDir": WORK,
+            "Labels": {TRUST: environment.trust},
+        }
         client.api.commit(box.id, repository=REPOSITORY, tag=tag, pause=False, conf=told)
     finally:
         box.remove()

@@ -20,7 +20,6 @@ class Pool(Generic[K]):
         self._size = max(size, 1)
         self._waiting: dict[K, deque[Future[Box]]] = {}
         self._hands = ThreadPoolExecutor(max_workers=2, thread_name_prefix="selfrepair-pool")
-        self._removals: list[Future[None]] = []
 
     def warm(self, kind: K) -> None:
         """Have boxes of this kind started, without waiting for them."""
@@ -43,10 +42,14 @@ class Pool(Generic[K]):
         return sum(future.done() for future in self._waiting.get(kind, ()))
 
     def discard(self, box: Box) -> None:
-        """Remove a used box in the background."""
-        self._removals = [removal for removal in self._removals if not removal.done()]
-        self._removals.append(self._hands.submit(box.remove))
+        """End a used box, and remove it in the background; what fails there, `close` of the sandbox meets again."""
+        box.end()
+        self._hands.submit(box.remove)
 
     def close(self) -> None:
-        """Start nothing more, and wait for what is being started; the caller removes what is left."""
+        """Start nothing more, and end the boxes that wait; the caller removes the containers."""
         self._hands.shutdown(wait=True, cancel_futures=True)
+        for future in (future for waiting in self._waiting.values() for future in waiting):
+            if not future.cancelled() and future.exception() is None:
+                future.result().end()
+        self._waiting.clear()

@@ -9,7 +9,8 @@ import os
 import secrets
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
@@ -35,7 +36,7 @@ GRACE = timedelta(seconds=60)
 
 PLACE = f"""
 nonce=$1 size=$2 dir=$3 written=$4 removed=$5; shift 5
-refuse() {{ printf '%s%s\\n' "$nonce" "$1" >&2; exit 1; }}
+refuse() {{ head -c "$size" >/dev/null; printf '%s%s\\n' "$nonce" "$1" >&2; exit 1; }}
 parents() {{
   p=$1
   while case $p in */*) p=${{p%/*}};; *) false;; esac; do
@@ -47,17 +48,20 @@ i=0 modes=
 for path do
   i=$((i + 1))
   if [ $i -le $((written + removed)) ]; then parents "$path"; else break; fi
-  if [ $i -gt "$written" ]; then rm -f -- "$path" || refuse "cannot remove $path"
+  if [ $i -gt "$written" ]; then rm -f -- "$path" 2>/dev/null || refuse "cannot remove $path"
   elif [ -f "$path" ] && [ ! -L "$path" ]; then modes="$modes $(stat -c %a -- "$path")"
   else modes="$modes 644"; fi
 done
-if [ "$written" -gt 0 ]; then head -c "$size" | tar -xof - || refuse "cannot write the files"; fi
+# What is sent is read to its end, come what may: Docker drops a command's last words when its input is left unread.
+head -c "$size" | {{ tar -xomf - 2>/dev/null; code=$?; cat >/dev/null; exit $code; }} && code=0 || code=1
+size=0
+[ $code = 0 ] || refuse "cannot write the files"
 modes=${{modes# }}
 for path do
   [ -n "$modes" ] || break
   mode=${{modes%% *}}
   case $modes in *' '*) modes=${{modes#* }};; *) modes=;; esac
-  [ "$mode" = 644 ] || chmod "$mode" -- "$path" || refuse "cannot set the mode of $path"
+  [ "$mode" = 644 ] || chmod "$mode" -- "$path" 2>/dev/null || refuse "cannot set the mode of $path"
 done
 shift $((written + removed))
 cd -- "$dir" || refuse "there is no folder $dir"
@@ -65,8 +69,10 @@ exec "$@" </dev/null
 """
 """Runs as the check's user: put the files where they belong, never through a link, then become the command.
 
-Its complaints begin with a word that the code under test has not seen.
+Before the command only a refusal says anything, and it begins with a word that no code under test has seen.
 """
+
+CHUNK = 1 << 20
 
 COPY = 'head -c "$1" | tar -xpof - -C /'
 
@@ -121,16 +127,18 @@ class DockerSandbox:
     def prepare(self, environment: Environment) -> str:
         """Build (or find) the environment image and return its name; raises Fault, or SetupFailed."""
         with faults("prepare the environment"):
-            image = docker_environment.build(
-                self._client,
-                environment,
-                runtime=self._setup_runtime,
-                run_id=self.run_id,
-                limits=self._setup_limits,
-                egress=self._way_out,
-                say=self._say,
-            )
-            self._close_egress()
+            try:
+                image = docker_environment.build(
+                    self._client,
+                    environment,
+                    runtime=self._setup_runtime,
+                    run_id=self.run_id,
+                    limits=self._setup_limits,
+                    egress=self._way_out,
+                    say=self._say,
+                )
+            finally:
+                self._close_egress()
         if self._warm is not None:
             self._pool.warm(_Kind(image, self._warm))
         return image
@@ -163,9 +171,8 @@ class DockerSandbox:
         self._trees.clear()
         try:
             with faults("remove the boxes"):
-                listed = self._client.api.containers(all=True, filters={"label": f"{LABEL}={self.run_id}"})
-                with ThreadPoolExecutor(max_workers=4) as hands:
-                    list(hands.map(lambda told: remove(self._client.api, told["Id"]), listed))
+                for told in self._client.api.containers(all=True, filters={"label": f"{LABEL}={self.run_id}"}):
+                    remove(self._client.api, told["Id"])
                 for network in self._client.networks.list(filters={"label": f"{LABEL}={self.run_id}"}):
                     network.remove()
         except Fault as fault:
@@ -199,16 +206,22 @@ class DockerSandbox:
 
     def _start(self, kind: _Kind) -> Box:
         """One warm box. With a read-only root the work tree is a tmpfs, filled from the image."""
-        box = Box(self._client, _plan(kind, self.run_id))
-        box.start()
-        if kind.limits.read_only_root:
-            tree, size = self._tree(kind.image)
-            argv = ["/bin/sh", "-c", COPY, "sh", str(size)]
-            ended = box.execute(argv, stdin=_from(tree, size), timeout_s=kind.limits.timeout_s)
-            if ended.exit_code != 0:
-                fix = "raise `memory`, or switch `read-only root` off"
-                raise Fault(f"the work tree does not fit in {kind.limits.memory_mb} MB of memory", fix=fix)
+        with ExitStack() as undo:
+            box = Box(self._client, _plan(kind, self.run_id))
+            undo.callback(box.remove)
+            box.start()
+            if kind.limits.read_only_root:
+                self._copy_tree(box, kind)
+            undo.pop_all()
         return box
+
+    def _copy_tree(self, box: Box, kind: _Kind) -> None:
+        tree, size = self._tree(kind.image)
+        argv = ["/bin/sh", "-c", COPY, "sh", str(size)]
+        ended = box.execute(argv, stdin=_from(tree, size), timeout_s=kind.limits.timeout_s)
+        if ended.exit_code != 0:
+            fix = "allow the checks more memory, or use limits without a read-only root"
+            raise Fault(f"the work tree does not fit in {kind.limits.memory_mb} MB of memory", fix=fix)
 
     def _tree(self, image: str) -> tuple[IO[bytes], int]:
         """The work tree of an environment image as a tar in a file of ours, and its size."""
@@ -228,8 +241,9 @@ class DockerSandbox:
 _TOLD = ("exit_code", "duration_ms", "timed_out", "oom_killed", "truncated", "crashed")
 
 
-def _from(file: IO[bytes], size: int) -> list[bytes]:
-    return [os.pread(file.fileno(), size, 0)]
+def _from(file: IO[bytes], size: int) -> Iterator[bytes]:
+    """A file that several threads read at once, in pieces."""
+    return (os.pread(file.fileno(), min(CHUNK, size - at), at) for at in range(0, size, CHUNK))
 
 
 def _plan(kind: _Kind, run_id: str) -> Plan:
