@@ -59,7 +59,7 @@ class Failure:
 
     `file:line` is the deepest frame in the test's own file; `crash` the innermost frame; `frames` the traceback from
     the test inward, only places inside the repository. `assertion` is the rewritten line that says what was wrong,
-    `source` the asserting source line, `message` the first line of the exception.
+    `source` the asserting source line, `message` the first line of the exception, `detail` its further lines (a diff).
     """
 
     tool: str
@@ -75,6 +75,7 @@ class Failure:
     message: str | None = None
     expected: str | None = None
     actual: str | None = None
+    detail: str | None = None
     captured: str | None = None
     collection: bool = False
 

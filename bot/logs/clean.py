@@ -1,0 +1,72 @@
+"""Bytes of unknown condition become text lines: everything after this file sees clean text only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+LONGEST = 4_000_000
+"""Characters kept of one line; the rest of a longer line is dropped, so that one endless line cannot fill memory."""
+
+SHOWN = 20_000
+"""Characters of one line that regular expressions get to see; only JSON is read from longer lines."""
+
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|\x1b[ -/]*[0-~]"  # every other escape
+    r"|\x1b|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
+)
+_ORPHANS = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)?m")
+_DIRTY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Split bytes into lines; invalid UTF-8 becomes U+FFFD; a carriage return inside a line starts a new one.
+
+    Memory is bound by the longest chunk and LONGEST, whatever the chunks are cut into.
+    """
+    for block in _blocks(chunks):
+        text = block.decode("utf-8", "replace")
+        if "\r" not in text:
+            yield from text.split("\n")
+            continue
+        for line in text.split("\n"):
+            yield from _overwritten(line)
+
+
+def _overwritten(line: str) -> Iterator[str]:
+    """A progress bar writes many lines over each other; all of them are lines to us, but empty ones."""
+    body = line.rstrip("\r")
+    if "\r" not in body:
+        yield body
+        return
+    yield from (part for part in body.split("\r") if part)
+
+
+def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Whole lines only, without the last newline; a line is never longer than LONGEST."""
+    pending = bytearray()
+    first = True
+    for chunk in chunks:
+        head, newline, tail = chunk.rpartition(b"\n")
+        if not newline:
+            pending += chunk[: max(0, LONGEST - len(pending))]
+            continue
+        start, more, rest = head.partition(b"\n")
+        pending += start[: max(0, LONGEST - len(pending))]
+        block = bytes(pending) + more + rest
+        yield block.removeprefix(b"\xef\xbb\xbf") if first else block
+        first = False
+        pending = bytearray(tail[:LONGEST])
+    if pending:
+        yield bytes(pending).removeprefix(b"\xef\xbb\xbf") if first else bytes(pending)
+
+
+def plain(line: str) -> str:
+    """Without terminal escapes and control characters (tabs stay), and without colours whose escape got lost."""
+    if _DIRTY.search(line):
+        line = _ESCAPES.sub("", line)
+    if "[0m" in line:
+        line = _ORPHANS.sub("", line)
+    return line

@@ -1,0 +1,129 @@
+"""The output of one step or one check: lines to the formats that want them, findings of all of them together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from bot.domain.findings import CheckKind, Diagnostic, Finding
+from bot.logs.clean import SHOWN, plain
+from bot.logs.parser import MOST, MOST_IDS, Found, Parser
+from bot.logs.table import PARSERS, prefilter, together
+
+_STREAM = re.compile(
+    r"(?P<turbo>@?[\w.-]+(?:/[\w.-]+)*:[A-Za-z][\w.-]*(?::[\w.-]+)*): ?"  # turbo, nx: `@scope/pkg:task: `
+    r"|(?P<compose>[\w.-]+-\d+) +\| ?"  # docker compose: `web-1  | `
+)
+_MOST_STREAMS = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """What an output said, all formats together; `kinds` are those of the formats that said something."""
+
+    found: Found
+    kinds: tuple[CheckKind, ...]
+
+
+class Output:
+    """Push reader of one output. `formats` limits what is looked for; None looks for everything."""
+
+    def __init__(self, formats: Collection[str] | None = None, *, nested: bool = False) -> None:
+        self._names = together(formats)
+        self._limited = formats is not None
+        self._parsers: dict[str, Parser] = {n: f.parser() for n, f in PARSERS.items() if n in self._names}
+        self._worth = prefilter(self._names)
+        self._holder: Parser | None = None
+        self._streams: dict[str, Output] = {}
+        self._nested = nested
+
+    def feed(self, line: str) -> None:
+        """Take one raw line."""
+        line = plain(line)
+        if len(line) > SHOWN and line[0] not in "[{":
+            line = line[:SHOWN]
+        holder = self._holder
+        if holder is not None:
+            taken = holder.feed(line)
+            if not holder.holding:
+                self._holder = None
+            if taken:
+                return
+        elif not self._nested and self._elsewhere(line):
+            return
+        if self._worth.match(line):
+            self._offer(line, holder)
+
+    def _offer(self, line: str, asked: Parser | None) -> None:
+        for parser in self._parsers.values():
+            if parser is asked:
+                continue
+            taken = parser.feed(line)
+            if parser.holding and self._holder is None:
+                self._holder = parser
+            if taken:
+                return
+
+    def _elsewhere(self, line: str) -> bool:
+        """A line of one of several commands whose outputs are mixed, each with its own prefix."""
+        if ":" not in line and "|" not in line:
+            return False
+        found = _STREAM.match(line)
+        if found is None:
+            return False
+        name = found.group("turbo") or found.group("compose")
+        if name not in self._streams:
+            if len(self._streams) >= _MOST_STREAMS:
+                return False
+            self._streams[name] = Output(self._names if self._limited else None, nested=True)
+        self._streams[name].feed(line[found.end() :])
+        return True
+
+    def close(self, exit_code: int | None) -> Read:
+        """What was found; `exit_code` is the command's, None when not known."""
+        said = [(name, parser.found(exit_code)) for name, parser in self._parsers.items()]
+        inner = [stream.close(exit_code) for stream in self._streams.values()]
+        specific = [(n, f) for n, f in said if n != "generic"]
+        anything = any(f.findings for _, f in specific) or any(r.found.findings for r in inner)
+        ended = any(f.ended for _, f in specific)
+        generic = dict(said).get("generic")
+        if generic and generic.findings and not anything and not ended and exit_code != 0:
+            specific.append(("generic", generic))
+        return _merged(specific, inner)
+
+
+def _merged(said: list[tuple[str, Found]], inner: list[Read]) -> Read:
+    kinds = [PARSERS[name].kind for name, found in said if found.findings or found.ended or found.blocked]
+    founds = [found for _, found in said] + [read.found for read in inner]
+    findings = _once([finding for found in founds for finding in found.findings])
+    merged = Found(
+        findings=findings[:MOST],
+        passed=_ids(founds, "passed"),
+        skipped=_ids(founds, "skipped"),
+        collected=_ids(founds, "collected"),
+        blocked=next((found.blocked for found in founds if found.blocked), None),
+        ended=any(found.ended for found in founds),
+        dropped=sum(found.dropped for found in founds) + max(0, len(findings) - MOST),
+    )
+    return Read(found=merged, kinds=tuple(dict.fromkeys([*kinds, *(k for read in inner for k in read.kinds)])))
+
+
+def _ids(founds: list[Found], field: str) -> frozenset[str]:
+    ids: set[str] = set()
+    for found in founds:
+        ids |= getattr(found, field)
+    return frozenset(sorted(ids)[:MOST_IDS]) if len(ids) > MOST_IDS else frozenset(ids)
+
+
+def _once(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The same complaint from two formats (a row and its annotation, a row and its JSON) counts once."""
+    kept: dict[object, Finding] = {}
+    for finding in findings:
+        if isinstance(finding, Diagnostic):
+            key: object = (finding.file, finding.line, finding.col, finding.code, finding.message)
+        else:
+            key = (finding.id, finding.kind, finding.file)
+        if key not in kept:
+            kept[key] = finding
+    return tuple(kept.values())

@@ -1,0 +1,70 @@
+"""The contract between the reader of a step's output and the one file per output format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.domain.findings import Diagnostic, Finding
+
+MOST = 2000
+"""Findings kept of one format in one step: the first ones. More are counted, not kept."""
+
+MOST_IDS = 20_000
+"""Test ids kept of one step (passed, skipped and collected each)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What one format found in one step's output.
+
+    `blocked` says in words why the tool stopped before judging. `ended`: the tool's own closing line was seen, so
+    what it says is complete. `dropped`: findings over the cap.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    passed: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
+    collected: frozenset[str] = frozenset()
+    blocked: str | None = None
+    ended: bool = False
+    dropped: int = 0
+
+
+class Parser(Protocol):
+    """A push parser: it is fed clean lines one by one and asked at the end.
+
+    `feed` returns True when the line belongs to this format: no other format gets to see it. While `holding` is set
+    the parser is asked first, whatever the line looks like: that is how captured output stays inside a test report.
+    """
+
+    holding: bool
+
+    def feed(self, line: str) -> bool:
+        """Take one line; True: it is mine."""
+
+    def found(self, exit_code: int | None) -> Found:
+        """Close; may be called once. `exit_code` is the step's, None when it is not known."""
+
+
+class Rows:
+    """Base of the formats that print one complaint a line."""
+
+    holding = False
+
+    def __init__(self) -> None:
+        self.rows: list[Diagnostic] = []
+        self.dropped = 0
+        self.ended = False
+
+    def add(self, row: Diagnostic) -> bool:
+        """Keep a row, up to MOST; always True, so that `feed` can return it."""
+        if len(self.rows) < MOST:
+            self.rows.append(row)
+        else:
+            self.dropped += 1
+        return True
+
+    def found(self, exit_code: int | None) -> Found:
+        """The rows in the order printed, exact repetitions once."""
+        return Found(findings=tuple(dict.fromkeys(self.rows)), ended=self.ended, dropped=self.dropped)
