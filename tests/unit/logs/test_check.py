@@ -82,7 +82,8 @@ def test_a_failing_fixture_is_an_error_and_takes_the_pass_away():
 
 
 @pytest.mark.parametrize(
-    "line", [b"null", b"[]", b'"x"', b"{", b'{"event": 3}', b'{"event":"test","id":[]}', b'{"event":"collected","ids":7}']
+    "line",
+    [b"null", b"[]", b'"x"', b"{", b'{"event": 3}', b'{"event":"test","id":[]}', b'{"event":"collected","ids":7}'],
 )
 def test_hostile_events_are_left_out(line):
     report = read_output(RED, check=PYTEST, exit_code=1, events=line + b"\n")
@@ -90,7 +91,14 @@ def test_hostile_events_are_left_out(line):
 
 
 def test_events_of_a_wrong_type_count_as_absent():
-    row = {"event": "test", "id": "t.py::a", "when": 3, "outcome": "failed", "frames": [None, {"file": 3}], "message": 1}
+    row = {
+        "event": "test",
+        "id": "t.py::a",
+        "when": 3,
+        "outcome": "failed",
+        "frames": [None, {"file": 3}],
+        "message": 1,
+    }
     report = read_output(b"", check=PYTEST, exit_code=1, events=events(row, {"event": "finish", "exit": "1"}))
     assert report.failing == {"t.py::a"}
 
@@ -102,7 +110,11 @@ def test_events_of_a_wrong_type_count_as_absent():
         ({"exit_code": 137, "oom_killed": True}, b"", "out of memory"),
         ({"exit_code": 139}, b"", "crashed: exit status 139"),
         ({"exit_code": None}, b"", "the command was ended from outside"),
-        ({"exit_code": 4}, b"ERROR: file or directory not found: nope\n\nno tests ran in 0.00s\n", "ERROR: file or dir"),
+        (
+            {"exit_code": 4},
+            b"ERROR: file or directory not found: nope\n\nno tests ran in 0.00s\n",
+            "ERROR: file or dir",
+        ),
         ({"exit_code": 5}, b"no tests ran in 0.00s\n", "no tests ran"),
         ({"exit_code": 1}, b"", "exit status 1 with nothing found"),
         ({"exit_code": 3}, b"INTERNALERROR> Traceback (most recent call last):\n", "internal error of pytest"),
