@@ -24,6 +24,8 @@ HOME = "/home/selfrepair"
 OUT = f"{TOOLS}/out"
 """The one folder of ours that a command may write to."""
 
+RECENT = 1 << 18
+
 INSTALL = "run `selfrepair install-gvisor` (in a workflow: the action's `install-gvisor` step), then start again"
 
 
@@ -46,6 +48,10 @@ class Capture:
             self.dropped += over
             del self._tail[:over]
 
+    def recent(self) -> bytes:
+        """The last bytes, more than two reads' worth."""
+        return bytes((self._head[-RECENT:] + self._tail[-RECENT:])[-RECENT:])
+
     def content(self) -> bytes:
         """What was kept; a line in the middle says how many bytes are missing."""
         gap = b"\n[... %d bytes of output dropped ...]\n" % self.dropped if self.dropped else b""
@@ -63,6 +69,10 @@ class Demux:
         self.stderr = Capture(cap)
         self._header = b""
         self._left = 0
+
+    def seen(self, mark: bytes) -> bool:
+        """Whether `mark` is among the last bytes of either stream."""
+        return mark in self.stdout.recent() or mark in self.stderr.recent()
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes, cut anywhere."""

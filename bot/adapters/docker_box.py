@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import selectors
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,12 +33,14 @@ COLLECT_BYTES = 16 << 20
 LEASE = f"""
 umask 022
 mkdir -p {OUT} && chmod 1777 {OUT}
+# Used once, these programs are in the box's memory: used again they start in a third of the time.
+tar -cf - -C {OUT} . | head -c 10240 | tar -xof - -C {OUT}; cat </dev/null
 read -r version </proc/version; echo "$version"
 while read -r verb size; do
   case $verb in
-    tools) head -c "$size" | tar -xof - -C {TOOLS}; echo placed;;
+    tools) head -c "$size" | tar -xof - -C {TOOLS} && echo placed;;
     alive) echo alive;;
-    collect) echo alive; cd {OUT} && tar -cf - .; exit;;
+    collect) tar -cf - -C {OUT} .; echo "$size";;
   esac
 done
 """
@@ -135,8 +138,10 @@ class Box:
 
     def give(self, tools: bytes) -> None:
         """Unpack a tar of our own files under TOOLS, owned by root."""
+        self.lease.forget()
         self.lease.send(b"tools %d\n" % len(tools), [tools], time.monotonic() + START_S)
-        self.lease.read_until(b"placed\n", time.monotonic() + START_S)
+        if b"placed\n" not in self.lease.read_until(b"placed\n", time.monotonic() + START_S):
+            raise Fault("a box did not take our own files", fix="the image needs /bin/sh and tar, and a little memory")
 
     def execute(
         self,
@@ -187,7 +192,7 @@ class Box:
 
     def _ended(self, channel: Channel, ending: str, code: int | None, seconds: float) -> Ended:
         # A dying box ends the command's stream first, with a status of the runtime's (128): ask whether it lives.
-        died = ending == "died" or (ending == "ended" and code != 0 and self.ask(b"alive\n") is None)
+        died = ending == "died" or (ending == "ended" and code != 0 and not self.alive())
         return Ended(
             exit_code=None if died else code,
             stdout=channel.stdout,
@@ -199,15 +204,21 @@ class Box:
             truncated=channel.truncated,
         )
 
-    def ask(self, question: bytes) -> bytes | None:
-        """What the first process answers up to its next pause or its end; None when the box is dead."""
-        if self.lease.closed:
-            return None
+    def alive(self) -> bool:
+        """Whether its first process still answers, or may yet."""
+        self._ask(b"alive\n", b"alive\n")
+        return not self.lease.closed
+
+    def collect(self) -> bytes:
+        """A tar of what lies in `out`, made by hostile hands; cut off where it is too large."""
+        mark = secrets.token_hex(16).encode() + b"\n"
+        return self._ask(b"collect " + mark, mark).removesuffix(mark)
+
+    def _ask(self, question: bytes, mark: bytes) -> bytes:
+        deadline = time.monotonic() + ANSWER_S
         self.lease.forget()
-        self.lease.send(question, (), time.monotonic() + ANSWER_S)
-        until = None if question == b"collect\n" else b"alive\n"
-        answer = self.lease.read_until(until, time.monotonic() + ANSWER_S)
-        return answer.removeprefix(b"alive\n") if answer.startswith(b"alive\n") or not self.lease.closed else None
+        self.lease.send(question, (), deadline)
+        return self.lease.read_until(mark, deadline)
 
     def out_of_memory(self, died: bool) -> bool:
         """Whether the kernel killed something in here for memory: the whole box, or one of its processes.

@@ -74,7 +74,7 @@ class Channel:
 
     def read_until(self, mark: bytes | None, deadline: float) -> bytes:
         """Read until `mark` was seen (None: to the end), or the cap or deadline passed; returns what is kept."""
-        while mark is None or mark not in self.stdout + self.stderr:
+        while mark is None or not self._demux.seen(mark):
             left = deadline - time.monotonic()
             if left <= 0 or self.truncated or not self._wait(left) or not self.receive():
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,33 +19,43 @@ class Pool(Generic[K]):
     def __init__(self, make: Callable[[K], Box], size: int) -> None:
         self._make = make
         self._size = max(size, 1)
+        self._lock = threading.Lock()
         self._waiting: dict[K, deque[Future[Box]]] = {}
         self._hands = ThreadPoolExecutor(max_workers=2, thread_name_prefix="selfrepair-pool")
 
     def warm(self, kind: K) -> None:
         """Have boxes of this kind started, without waiting for them."""
-        waiting = self._waiting.setdefault(kind, deque())
-        while len(waiting) < self._size:
-            waiting.append(self._hands.submit(self._make, kind))
+        with self._lock:
+            waiting = self._waiting.setdefault(kind, deque())
+            while len(waiting) < self._size:
+                waiting.append(self._hands.submit(self._make, kind))
 
     def take(self, kind: K) -> Box:
         """A box that nothing has run in; raises what starting it raised."""
         while True:
-            self.warm(kind)
-            box = self._waiting[kind].popleft().result()
-            self.warm(kind)
+            box = self._next(kind).result()
             if box.idle():
                 return box
-            self.discard(box)  # it died while it waited: Docker was started anew, say
+            self.discard(kind, box)  # it died while it waited: Docker was started anew, say
+
+    def _next(self, kind: K) -> Future[Box]:
+        """The box that waits longest. While another waits, the refill does too: it would slow the command down."""
+        with self._lock:
+            waiting = self._waiting.setdefault(kind, deque())
+            future = waiting.popleft() if waiting else self._hands.submit(self._make, kind)
+        if not waiting:
+            self.warm(kind)
+        return future
 
     def ready(self, kind: K) -> int:
         """How many boxes of this kind wait, started."""
         return sum(future.done() for future in self._waiting.get(kind, ()))
 
-    def discard(self, box: Box) -> None:
-        """End a used box, and remove it in the background; what fails there, `close` of the sandbox meets again."""
+    def discard(self, kind: K, box: Box) -> None:
+        """End a used box, and remove and replace it in the background; the sandbox's `close` removes the rest."""
         box.end()
         self._hands.submit(box.remove)
+        self.warm(kind)
 
     def close(self) -> None:
         """Start nothing more, and end the boxes that wait; the caller removes the containers."""

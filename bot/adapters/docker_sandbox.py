@@ -49,19 +49,20 @@ for path do
   i=$((i + 1))
   if [ $i -le $((written + removed)) ]; then parents "$path"; else break; fi
   if [ $i -gt "$written" ]; then rm -f -- "$path" 2>/dev/null || refuse "cannot remove $path"
-  elif [ -f "$path" ] && [ ! -L "$path" ]; then modes="$modes $(stat -c %a -- "$path")"
-  else modes="$modes 644"; fi
+  elif [ -f "$path" ] && [ -x "$path" ] && [ ! -L "$path" ]; then modes=${{modes}}x
+  else modes=$modes-; fi
 done
 # What is sent is read to its end, come what may: Docker drops a command's last words when its input is left unread.
-head -c "$size" | {{ tar -xomf - 2>/dev/null; code=$?; cat >/dev/null; exit $code; }} && code=0 || code=1
-size=0
-[ $code = 0 ] || refuse "cannot write the files"
-modes=${{modes# }}
+if [ "$size" -gt 0 ]; then
+  head -c "$size" | {{ tar -xomf - 2>/dev/null || {{ cat >/dev/null; exit 1; }}; }} && size=0
+  [ "$size" = 0 ] || {{ size=0; refuse "cannot write the files"; }}
+fi
 for path do
-  [ -n "$modes" ] || break
-  mode=${{modes%% *}}
-  case $modes in *' '*) modes=${{modes#* }};; *) modes=;; esac
-  [ "$mode" = 644 ] || chmod "$mode" -- "$path" 2>/dev/null || refuse "cannot set the mode of $path"
+  case $modes in
+    x*) chmod 755 -- "$path" 2>/dev/null || refuse "cannot set the mode of $path";;
+    '') break;;
+  esac
+  modes=${{modes#?}}
 done
 shift $((written + removed))
 cd -- "$dir" || refuse "there is no folder $dir"
@@ -69,7 +70,8 @@ exec "$@" </dev/null
 """
 """Runs as the check's user: put the files where they belong, never through a link, then become the command.
 
-Before the command only a refusal says anything, and it begins with a word that no code under test has seen.
+A file keeps its executable bit, the one that git knows: asking `stat` for more costs 30 ms a file under gVisor. Before
+the command only a refusal says anything, and it begins with a word that no code under test has seen.
 """
 
 CHUNK = 1 << 20
@@ -153,11 +155,12 @@ class DockerSandbox:
         if problems:
             raise InputError(*problems)
         with faults("run a command"):
-            box = self._pool.take(_Kind(request.environment, request.limits))
+            kind = _Kind(request.environment, request.limits)
+            box = self._pool.take(kind)
             try:
                 result = _run(box, request)
             finally:
-                self._pool.discard(box)
+                self._pool.discard(kind, box)
         told = {**asdict(request.limits), **{name: getattr(result, name) for name in _TOLD}}
         log.info("sandbox %s %s: %s", request.environment, json.dumps(request.entrypoint), json.dumps(told))
         return result
@@ -176,7 +179,7 @@ class DockerSandbox:
                 for network in self._client.networks.list(filters={"label": f"{LABEL}={self.run_id}"}):
                     network.remove()
         except Fault as fault:
-            log.warning("%s; what is left ends with this program, and the next run removes it", fault)
+            log.warning("%s; what is left ends with this program, and the next run removes it", str(fault))
         if self._own_client:
             self._client.close()
 
@@ -267,7 +270,7 @@ def _run(box: Box, request: Request) -> Result:
     nonce = secrets.token_hex(16)
     written = {path: data for path, data in request.files.items() if data is not None}
     removed = [path for path, data in request.files.items() if data is None]
-    tar = archive(written, mode=0o644)
+    tar = archive(written, mode=0o644) if written else b""
     numbers = [str(len(tar)), folder(request.workdir), str(len(written)), str(len(removed))]
     ended = box.execute(
         ["/bin/sh", "-c", PLACE, "sh", nonce, *numbers, *written, *removed, *request.entrypoint],
@@ -283,7 +286,7 @@ def _run(box: Box, request: Request) -> Result:
 def _collected(box: Box, request: Request, ended: Ended) -> dict[str, bytes]:
     if not request.collect or ended.died or ended.timed_out:
         return {}
-    return members(box.ask(b"collect\n") or b"", request.collect)
+    return members(box.collect(), request.collect)
 
 
 def _result(ended: Ended, collected: dict[str, bytes]) -> Result:

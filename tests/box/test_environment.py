@@ -12,7 +12,6 @@ from pathlib import Path
 import docker
 import pytest
 
-from bot.adapters.docker_box import remove
 from bot.adapters.docker_sandbox import DockerSandbox
 from bot.domain.attempt import SetupFailed
 from bot.domain.execution import Environment, Request, Result
@@ -35,9 +34,15 @@ def fresh(tree: Path, client: docker.DockerClient) -> Iterator[Environment]:
     trust = uuid.uuid4().hex
     yield Environment(image=BASE, tree=str(tree), digest="box-tests", trust=trust)
     for image in client.images.list(filters={"label": f"selfrepair.trust={trust}"}):
-        for box in client.api.containers(all=True, filters={"ancestor": image.id}):
-            remove(client.api, box["Id"])
         client.images.remove(image.id, force=True)
+
+
+@pytest.fixture
+def sandbox(client: docker.DockerClient, product: str, fresh: Environment) -> Iterator[DockerSandbox]:
+    """One whose boxes are gone before their images are."""
+    del fresh
+    with DockerSandbox(client=client, proxy_image=product, pool_size=1) as made:
+        yield made
 
 
 def check(sandbox: DockerSandbox, image: str, script: str) -> Result:
@@ -117,7 +122,7 @@ def test_only_public_addresses_are_reached_and_only_through_the_proxy(
     direct += " http://1.1.1.1/ http://example.com/"
     setup = (
         f"cat >probe.py <<'END'\n{PROBE}\nEND\nunset no_proxy NO_PROXY; python3 probe.py {urls} >proxied",
-        f"unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY; python3 probe.py {direct} >direct",
+        f"unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY; export RES_OPTIONS='timeout:1 attempts:1'; python3 probe.py {direct} >direct",
         "pip download --no-deps -d wheels iniconfig",
     )
     image = sandbox.prepare(replace(fresh, setup=setup))
@@ -142,5 +147,9 @@ def test_an_allow_list_leaves_the_rest_out(client: docker.DockerClient, product:
     assert "503" in allowed, "let through, and found to have no address"
 
 
-def test_networks_and_proxies_are_gone_afterwards(client: docker.DockerClient, sandbox: DockerSandbox) -> None:
+def test_networks_and_proxies_are_gone_afterwards(
+    client: docker.DockerClient, sandbox: DockerSandbox, fresh: Environment
+) -> None:
+    sandbox.prepare(replace(fresh, setup=("true",)))
+    assert client.api.containers(all=True, filters={"label": f"selfrepair.run={sandbox.run_id}"}) == []
     assert client.networks.list(filters={"label": f"selfrepair.run={sandbox.run_id}"}) == []

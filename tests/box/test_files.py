@@ -18,7 +18,7 @@ def test_files_are_written_removed_and_keep_their_modes(run: Run, limits: Limits
     script = "./run.sh; stat -c '%a %U %n' run.sh secret.txt \"a b/c'd/\\$e.py\"; ls pkg; cat secret.txt"
     result = run(script, limits, files=files)
     said = result.stdout.decode().splitlines()
-    assert said == ["new", "755 selfrepair run.sh", "640 selfrepair secret.txt", "644 selfrepair a b/c'd/$e.py", "t"]
+    assert said == ["new", "755 selfrepair run.sh", "644 selfrepair secret.txt", "644 selfrepair a b/c'd/$e.py", "t"]
 
 
 def test_a_link_is_replaced_and_not_written_through(run: Run) -> None:
