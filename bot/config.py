@@ -14,7 +14,7 @@ from bot.domain.execution import STRICT, Limits
 from bot.domain.findings import Check, CheckKind
 from bot.logs import command_kind
 
-DEFAULT_MODEL = "anthropic:claude-sonnet-4-5-20250929"
+DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
 """One pinned id of the Sonnet class, so that a run can be repeated."""
 
 FILE = ".github/selfrepair.yml"
@@ -98,7 +98,7 @@ def _checks(value: object) -> tuple[Check, ...]:
 
 def _edit_format(value: object) -> EditFormat | None:
     names = {"auto": None, "tool": EditFormat.TOOL, "blocks": EditFormat.BLOCKS, "function": EditFormat.FUNCTION}
-    return names[_choice(*names)(value)]  # type: ignore[return-value]
+    return names[_choice(*names)(value)]
 
 
 def _model(value: object) -> str:

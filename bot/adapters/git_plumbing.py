@@ -153,6 +153,17 @@ def new_checkout(place: Path, *, object_format: str = "sha1") -> Git:
     return Git(place=place / ".git")
 
 
+def first_commit(place: Path, message: str) -> str:
+    """Make the files in `place` a repository with one commit, always the same one for the same files; returns its id."""
+    _initialise(place, "sha1")
+    person = {"NAME": "selfrepair", "EMAIL": "selfrepair@localhost", "DATE": "2026-01-01T00:00:00+0000"}
+    env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}
+    git = Git(place=place, discover=True, env=env)
+    git.tell("add", "--all")
+    git.tell("commit", "-q", "-m", message)
+    return git.tell("rev-parse", "HEAD").decode().strip()
+
+
 def _initialise(place: Path, object_format: str, *options: str) -> None:
     place.mkdir(parents=True, exist_ok=True)
     init = ("init", "-q", "--template=", "--initial-branch=selfrepair", f"--object-format={object_format}")

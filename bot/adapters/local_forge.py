@@ -10,9 +10,7 @@ from pathlib import Path
 from bot.adapters.git_plumbing import Git
 from bot.domain.attempt import Fault
 from bot.domain.ports import Comment, Commit, Delivered, Effect, FailedRun, PullRequest, Trigger
-
-OURS = "Selfrepair-Run:"
-"""Trailer by which a commit is known as ours; `bot.submit` writes it."""
+from bot.submit import TRAILER
 
 _AUTHOR = {
     f"GIT_{role}_{key}": value
@@ -47,6 +45,11 @@ class LocalForge:
         name = "HEAD" if branch == "HEAD" else f"refs/heads/{branch}"
         return self._git.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}").text or None
 
+    def settings(self) -> bytes | None:
+        """.github/selfrepair.yml as committed at HEAD."""
+        answer = self._git.ask("cat-file", "blob", "HEAD:.github/selfrepair.yml")
+        return None if answer.code else answer.out
+
     def deliver(self, effects: Sequence[Effect]) -> Delivered:
         """Create the branch without touching work tree or index, and write the texts; done again, nothing changes.
 
@@ -74,7 +77,7 @@ class LocalForge:
         old = self._standing(effect.branch)
         if old and (old.tree, old.parents) == (tree, effect.parent):
             return
-        if old and (old.parents != effect.parent or OURS not in old.message or old.checked_out):
+        if old and (old.parents != effect.parent or f"\n{TRAILER}: " not in old.message or old.checked_out):
             why = "is checked out" if old.checked_out else "holds other commits"
             fix = f"git switch away, then git branch -D {effect.branch}"
             raise Fault(f"branch {effect.branch} {why}", fix=fix)

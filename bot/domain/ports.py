@@ -102,6 +102,9 @@ class Forge(Protocol):
     def head(self, branch: str) -> str | None:
         """The commit that `branch` points at now, None when the branch is gone."""
 
+    def settings(self) -> bytes | None:
+        """Content of .github/selfrepair.yml on the default branch, None when there is none."""
+
     def deliver(self, effects: Sequence[Effect]) -> Delivered:
         """Make every effect so, in order; done again it converges to the same state."""
 
@@ -109,7 +112,9 @@ class Forge(Protocol):
 class Workspace(Protocol):
     """The repository at the failing commit."""
 
-    head: str
+    @property
+    def head(self) -> str:
+        """The commit's id."""
 
     def paths(self) -> frozenset[str]:
         """Tracked paths at the head commit; submodules and symlinks included."""

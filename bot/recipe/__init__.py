@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from bot.domain.findings import Check, JobLog, Step
 from bot.logs import command_kind
 
+RUNNER = "/opt/hostedtoolcache"
+"""Where GitHub's runners keep tools; variables that point there mean nothing in another image."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
@@ -39,5 +42,6 @@ def _checks(job: JobLog, step: Step) -> list[Check]:
     if kind is None:
         return []
     name = step.name.removeprefix("Run ").splitlines()[0]
+    env = {key: value for key, value in step.env.items() if RUNNER not in value}
     origin = f"log of {job.name}, step {step.number}"
-    return [Check(name=name, kind=kind[0], format=kind[1], command=step.command, env=dict(step.env), origin=origin)]
+    return [Check(name=name, kind=kind[0], format=kind[1], command=step.command, env=env, origin=origin)]

@@ -39,6 +39,8 @@ class Task:
     read: Read
     paths: frozenset[str]
     protected: frozenset[str]
+    protect: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
     changed: tuple[Hunk, ...] = ()
     hint: str = ""
     limits: Limits = Limits()
@@ -179,7 +181,7 @@ class Loop:
 
     def _candidates(self, packet: RepairPacket, strategy: Strategy) -> Iterator[Candidate]:
         """Propose and try, one at a time; the first strictly better one ends an infill turn early."""
-        for index, hole in enumerate(self._holes(strategy)):
+        for index, hole in enumerate(self._holes(packet, strategy)):
             if self._must_stop():
                 return
             proposal, files = self._propose(packet, strategy, index, hole)
@@ -191,13 +193,13 @@ class Loop:
             if candidate.judgement and candidate.judgement.verdict is Verdict.ACCEPTED:
                 return
 
-    def _holes(self, strategy: Strategy) -> Sequence[Hole | None]:
+    def _holes(self, packet: RepairPacket, strategy: Strategy) -> Sequence[Hole | None]:
         if strategy is not Strategy.INFILL:
             return [None] * self.task.candidates
         self.world.progress.say("infill", "looking for the lines that only failing tests execute")
-        return self._evaluated_holes()
+        return self._suspects(packet)
 
-    def _evaluated_holes(self) -> Sequence[Hole]:
+    def _suspects(self, packet: RepairPacket) -> Sequence[Hole]:
         traced = evaluate(
             self.world.sandbox,
             self.task.environment,
@@ -215,6 +217,7 @@ class Loop:
             read=self._read,
             exclude=self.task.protected,
             limit=HOLES,
+            spans=[span for span in (*(f.span for f in packet.failures), *packet.spans) if span],
         )
 
     # -- asking ---------------------------------------------------------------------------------------------------
@@ -239,7 +242,12 @@ class Loop:
                 return Rejected(reason="the money left does not cover another call", rule="budget"), {}
             answer = self._ask(asked, strategy)
             proposal = reply.parse(
-                answer, read=self._read, edit_format=asked.edit_format, hole=hole, paths=self.task.paths
+                answer,
+                read=self._read,
+                edit_format=asked.edit_format,
+                paths=self.task.paths,
+                hole=hole,
+                near=prompt.files(packet),
             )
             proposal, files = self._checked(proposal)
             if not isinstance(proposal, Rejected):
@@ -267,7 +275,10 @@ class Loop:
         touched = apply(proposal, self._read)
         if isinstance(touched, Rejected):
             return touched, {}
-        broken = oracle.check(touched, protected=self.task.protected, paths=self.task.paths)
+        task = self.task
+        broken = oracle.check(
+            touched, protected=task.protected, paths=task.paths, protect=task.protect, allow=task.allow
+        )
         if broken:
             return broken, {}
         files = {**self.best.files, **touched}

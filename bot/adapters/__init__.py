@@ -1,0 +1,1 @@
+"""The only rooms that touch the world: each implements a port or serves one that does."""

@@ -1,0 +1,1 @@
+"""Measurements: what the parts cost, how well the whole repairs."""

@@ -1,0 +1,346 @@
+"""One thin command per verb: the only place that reads the environment, exits, or catches what nobody foresaw."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+from bot import __version__, action, config, event, packets, recipe, report
+from bot.adapters import git_plumbing, gvisor_host, models
+from bot.adapters.anthropic_proposer import AnthropicProposer
+from bot.adapters.console import Console
+from bot.adapters.docker_client import connect, product_image
+from bot.adapters.docker_sandbox import DockerSandbox
+from bot.adapters.git_workspace import GitWorkspace
+from bot.adapters.github_forge import GitHubForge
+from bot.adapters.jsonl_trail import JsonlTrail
+from bot.adapters.local_forge import LocalForge
+from bot.adapters.replay_proposer import RecordingProposer, ReplayProposer
+from bot.config import SETTINGS, Config
+from bot.domain.attempt import EXIT, EditFormat, Fault, InputError, OutcomeKind
+from bot.domain.fitness import Evaluation
+from bot.domain.ports import Forge, Ignored, Proposer, Trigger
+from bot.logs import as_schema, read_job
+from bot.redact import Redactor
+
+DEMO = Path(__file__).parent / "demo"
+"""The bundled broken repository, its CI log and the recorded replies."""
+
+NETWORK = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
+"""Variables that git needs to reach the server; nothing else of the environment reaches it."""
+
+SECRETS = ("INPUT_ANTHROPIC-API-KEY", "INPUT_GITHUB-TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, as `--help` shows it."""
+    root = argparse.ArgumentParser(prog="selfrepair", description="Repairs red CI runs, and shows how.")
+    root.add_argument("--version", action="version", version=f"selfrepair {__version__}")
+    verbs = root.add_subparsers(dest="verb", required=True, metavar="COMMAND")
+    verbs.add_parser("action", help="the action's entry point: inputs and event come from the environment")
+    local = verbs.add_parser("local", help="repair a local repository's head commit")
+    local.add_argument("--repo", required=True, type=Path, help="the repository")
+    local.add_argument("--log", type=Path, help="the failing job's log: says which checks to run when no --check does")
+    _settings(local)
+    parse = verbs.add_parser("parse", help="what a job's log says")
+    parse.add_argument("log", type=Path)
+    parse.add_argument("--json", action="store_true", help="everything, as JSON")
+    for verb, text in (("packet", "the packet that a model would get"), ("recipe", "which checks would be run, and why")):
+        sub = verbs.add_parser(verb, help=text)
+        sub.add_argument("log", type=Path)
+        sub.add_argument("--repo", required=True, type=Path, help="the checkout that the log is about")
+    install = verbs.add_parser("install-gvisor", help="register gVisor with this machine's Docker")
+    install.add_argument("--remove", action="store_true", help="take it out again")
+    demo = verbs.add_parser("demo", help="the whole story on a bundled broken repository, no key needed")
+    demo.add_argument("--record", type=Path, help="ask a real model and write its replies to this file")
+    _settings(demo)
+    return root
+
+
+def _settings(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--out", type=Path, default=Path("selfrepair-out"), help="folder for the trail and the reports")
+    sub.add_argument("--check", action="append", dest="checks", metavar="CMD", help="a command that must be green")
+    sub.add_argument("--setup", action="append", metavar="CMD", help="a command that installs what the checks need")
+    for row in SETTINGS:
+        if row.name not in ("checks", "setup"):
+            default = f" (default: {row.default})" if row.default else ""
+            sub.add_argument(f"--{row.name}", metavar="X", help=f"{row.help}{default}")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one verb and return its exit status: 0 done, 1 not repaired, 2 usage or configuration, 3 fault."""
+    args = parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        return VERBS[args.verb](args, os.environ)
+    except InputError as error:
+        sys.stderr.write("".join(f"selfrepair: {problem}\n" for problem in error.problems))
+        return 2
+    except Fault as fault:
+        sys.stderr.write(f"selfrepair: {fault}\n  fix: {fault.fix}\n")
+        return EXIT[OutcomeKind.FAULTED]
+    except KeyboardInterrupt:
+        sys.stderr.write("selfrepair: interrupted\n")
+        return 130
+    except Exception:
+        sys.stderr.write(Redactor(_secrets(os.environ)).text(traceback.format_exc()))
+        sys.stderr.write("selfrepair: this is a fault of selfrepair itself; please report it with the lines above\n")
+        return EXIT[OutcomeKind.FAULTED]
+
+
+def _interrupted(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _secrets(environ: Mapping[str, str]) -> list[str]:
+    return [environ[name] for name in SECRETS if environ.get(name)]
+
+
+# -- action -------------------------------------------------------------------------------------------------------
+
+
+def _action(_args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    console = Console(sys.stdout, time.monotonic, runner=True)
+    inputs = {row.name: environ.get(f"INPUT_{row.name.upper()}", "") for row in SETTINGS}
+    woken = event.read(_event(environ), {**environ, "INPUT_RUN_ID": environ.get("INPUT_RUN-ID", "")})
+    if isinstance(woken, Ignored):
+        return _ignored(console, woken)
+    token = environ.get("INPUT_GITHUB-TOKEN") or environ.get("GITHUB_TOKEN", "")
+    server = environ.get("GITHUB_SERVER_URL", "https://github.com")
+    api = environ.get("GITHUB_API_URL", "https://api.github.com")
+    forge = GitHubForge(token=token, repository=woken.repository, api_url=api, server_url=server)
+    trigger = forge.resolve(woken)
+    if isinstance(trigger, Ignored):
+        return _ignored(console, trigger)
+    settings = config.load((config.FILE, config.read_file(forge.settings())), ("input", inputs))
+    root = Path(environ.get("GITHUB_WORKSPACE", "."))
+    out = root / "selfrepair-out"
+    network = {name: environ[name] for name in NETWORK if name in environ}
+    with _scratch() as scratch:
+        url = f"{server}/{trigger.repository}"
+        tree = GitWorkspace.fetch(url, trigger.sha, trigger.branch, token, scratch / "repo.git", network=network)
+        told = _run(trigger, settings, console, forge, tree, scratch, out, environ)
+    _publish(told, environ, out.relative_to(root))
+    kind = told.outcome.kind
+    level = "error" if kind is OutcomeKind.FAULTED else "notice"
+    console.notice(level, " ".join(filter(None, (f"{kind}: {told.outcome.reason}", told.outcome.fix, told.delivered.url))))
+    return _job_status(kind, settings.fail_on)
+
+
+def _ignored(console: Console, why: Ignored) -> int:
+    console.notice("notice", f"nothing to do: {why.reason}")
+    return 0
+
+
+def _event(environ: Mapping[str, str]) -> bytes | None:
+    path = environ.get("GITHUB_EVENT_PATH", "")
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        problem = f"GITHUB_EVENT_PATH {path!r} cannot be read ({error.strerror}): selfrepair action runs inside a workflow"
+        raise InputError(problem) from error
+
+
+def _publish(told: action.Told, environ: Mapping[str, str], out: Path) -> None:
+    """Write the job summary and the outputs, where the runner gave files for them."""
+    outcome, delivered = told.outcome, told.delivered
+    outputs = {
+        "outcome": outcome.kind.value,
+        "reason": " ".join(outcome.reason.split()),
+        "pull-request": str(delivered.pull_request or ""),
+        "branch": delivered.branch or "",
+        "iterations": str(sum(attempt.iteration > 0 for attempt in outcome.attempts)),
+        "dollars": f"{outcome.spend.dollars:.4f}",
+        "trail": str(out),
+        "chain-head": outcome.chain_head,
+    }
+    _append(environ.get("GITHUB_OUTPUT"), "".join(f"{name}={value}\n" for name, value in outputs.items()))
+    _append(environ.get("GITHUB_STEP_SUMMARY"), report.job_summary(outcome, told.run, delivered))
+
+
+def _append(path: str | None, text: str) -> None:
+    if path:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _job_status(kind: OutcomeKind, fail_on: str) -> int:
+    """Exit status of the job: `fail-on` decides what turns it red."""
+    red = {"none": (), "fault": (OutcomeKind.FAULTED,), "unrepaired": tuple(OutcomeKind)}[fail_on]
+    return EXIT[kind] if kind in red else 0
+
+
+# -- local and demo -----------------------------------------------------------------------------------------------
+
+
+def _local(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    return _repair_here(args.repo, args.log, args, environ)
+
+
+def _demo(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """The main job on the bundled repository, with the strict limits; recorded replies unless a model is at hand."""
+    live = bool(args.base_url or args.model or environ.get("ANTHROPIC_API_KEY"))
+    if args.record and not live:
+        raise InputError("to record, name a model: give --base-url, --model, or set ANTHROPIC_API_KEY")
+    replies = DEMO / "replies.jsonl"
+    if not live:
+        args.model = f"replay:{replies}"
+    said = "a real model" if live else "replies recorded from a real model's run (no key needed)"
+    sys.stdout.write(f"selfrepair demo: a small broken repository, its real CI log, and {said}.\n\n")
+    shutil.rmtree(args.out, ignore_errors=True)
+    repo = args.out / "repo"
+    shutil.copytree(DEMO / "repo", repo)
+    git_plumbing.first_commit(repo, "A shop, red in CI")
+    args.setup = args.setup or ["pip install -r requirements-dev.txt"]
+    status = _repair_here(repo, DEMO / "ci.log", args, environ, strict=True)
+    if args.record:
+        shutil.copyfile(args.out / "trail" / "replies.jsonl", args.record)
+    return status
+
+
+def _repair_here(
+    repo: Path, log: Path | None, args: argparse.Namespace, environ: Mapping[str, str], *, strict: bool = False
+) -> int:
+    workspace = GitWorkspace.open(repo)
+    logs = {log.stem: _log(log)} if log else {}
+    forge = LocalForge(repo=repo, out=args.out, logs=logs)
+    settings = config.load((config.FILE, config.read_file(forge.settings())), ("flag", _flags(args)), strict=strict)
+    console = Console(sys.stdout, time.monotonic)
+    trigger = Trigger(repository=repo.resolve().name, event="local", branch=workspace.branch, sha=workspace.head)
+    with _scratch() as scratch:
+        told = _run(trigger, settings, console, forge, workspace, scratch, args.out / "trail", environ)
+    sys.stdout.write(f"\n{report.terminal(told.outcome)}\nfiles: {args.out}\n")
+    return EXIT[told.outcome.kind]
+
+
+def _flags(args: argparse.Namespace) -> dict[str, object]:
+    values = {row.name: getattr(args, row.name.replace("-", "_")) for row in SETTINGS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _log(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"log {str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def _run(
+    trigger: Trigger,
+    settings: Config,
+    console: Console,
+    forge: Forge,
+    workspace: GitWorkspace,
+    scratch: Path,
+    out: Path,
+    environ: Mapping[str, str],
+) -> action.Told:
+    """Put the world together around one run of the story."""
+    redactor = Redactor(_secrets(environ))
+    trail = JsonlTrail.open(out, redactor.text)
+    proposer, edit_format = _proposer(settings, environ)
+    client = connect()
+    image = product_image(client, environ.get("SELFREPAIR_IMAGE", ""))
+    hosted = environ.get("RUNNER_ENVIRONMENT") == "github-hosted"
+    if settings.install_gvisor == "always" or (settings.install_gvisor == "auto" and hosted):
+        gvisor_host.install(client, image)
+    with DockerSandbox(client=client, proxy_image=image, warm=settings.limits, progress=console) as sandbox:
+        ports = action.Ports(
+            forge=forge,
+            workspace=workspace,
+            history=workspace,
+            sandbox=sandbox,
+            proposer=RecordingProposer(proposer, out / "replies.jsonl"),
+            trail=trail,
+            progress=console,
+            clock=time.monotonic,
+            redactor=redactor,
+            scratch=scratch,
+            edit_format=edit_format,
+        )
+        return action.run(trigger, settings, ports)
+
+
+def _proposer(settings: Config, environ: Mapping[str, str]) -> tuple[Proposer, EditFormat]:
+    """The model and the edit format that suits it. Raises InputError when it cannot be asked."""
+    scheme, _, name = settings.model.partition(":")
+    if scheme == "replay":
+        replay = ReplayProposer(Path(name))
+        return replay, settings.edit_format or replay.edit_format
+    key = environ.get("INPUT_ANTHROPIC-API-KEY") or environ.get("ANTHROPIC_API_KEY", "")
+    if not key and not settings.base_url:
+        raise InputError("no key for the model: set ANTHROPIC_API_KEY (input `anthropic-api-key`), or give base-url")
+    form = settings.edit_format or models.for_model(name, settings.base_url)
+    return AnthropicProposer(name, api_key=key or "none", base_url=settings.base_url, edit_format=form), form
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="selfrepair-") as folder:
+        yield Path(folder)
+
+
+# -- looking only -------------------------------------------------------------------------------------------------
+
+
+def _parse(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+    job = read_job([_log(args.log)], name=args.log.stem)
+    if args.json:
+        sys.stdout.write(json.dumps(as_schema(job), indent=1) + "\n")
+    else:
+        sys.stdout.write(report.job(job))
+    return 0
+
+
+def _packet(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+    job = read_job([_log(args.log)], name=args.log.stem)
+    workspace = GitWorkspace.open(args.repo)
+    evaluation = Evaluation(reports=tuple(step.report for step in job.steps if step.report))
+    packet = packets.build(
+        evaluation,
+        iteration=1,
+        max_iterations=5,
+        read=workspace.read,
+        paths=workspace.paths(),
+        changed=workspace.changed(None),
+    )
+    sys.stdout.write(json.dumps(packet.as_json(), indent=1, ensure_ascii=False) + "\n")
+    return 0
+
+
+def _recipe(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+    job = read_job([_log(args.log)], name=args.log.stem)
+    made = recipe.infer([job], image=Config.image, setup=(), checks=())
+    for check in made.checks:
+        sys.stdout.write(f"{check.kind}: {check.command}\n    from {check.origin}\n")
+    return 0
+
+
+def _install_gvisor(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    client = connect()
+    done = gvisor_host.install(client, product_image(client, environ.get("SELFREPAIR_IMAGE", "")), remove=args.remove)
+    sys.stdout.write(f"{done}\n")
+    return 0
+
+
+VERBS: Mapping[str, Callable[[argparse.Namespace, Mapping[str, str]], int]] = {
+    "action": _action,
+    "local": _local,
+    "parse": _parse,
+    "packet": _packet,
+    "recipe": _recipe,
+    "install-gvisor": _install_gvisor,
+    "demo": _demo,
+}
