@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.domain.findings import CheckKind, Diagnostic, Report
+from bot.domain.findings import CheckKind, Diagnostic, Failure, Report
 
 
 @dataclass(frozen=True, order=True, kw_only=True)
@@ -51,6 +51,12 @@ class Evaluation:
         return frozenset().union(*(r.collected | r.passed | r.failing | r.skipped for r in self.reports))
 
     @property
+    def tests(self) -> frozenset[str]:
+        """Every test seen; a file that could not be collected is no test."""
+        unread = {f.id for r in self.reports for f in r.findings if isinstance(f, Failure) and f.collection}
+        return self.collected - unread
+
+    @property
     def keys(self) -> frozenset[str]:
         """Keys of all findings, and of blocked or plainly red checks."""
         found = {finding.key for report in self.reports for finding in report.findings}
@@ -76,7 +82,7 @@ class Guard:
     def fitness(self, evaluation: Evaluation, regressed: Iterable[str] | None = None) -> Fitness:
         """Rate a state; `regressed` replaces the raw set once regressions were confirmed alone."""
         gone = self.regressed(evaluation) if regressed is None else frozenset(regressed)
-        universe = (self.seen | evaluation.collected) - self.skipped - self.ignored
+        universe = (self.seen | evaluation.tests) - self.skipped - self.ignored
         return Fitness(
             regressed=len(gone),
             blocked=sum(_blocked(report, self.ignored) for report in evaluation.reports),
@@ -88,13 +94,13 @@ class Guard:
     def after(self, evaluation: Evaluation) -> Guard:
         """The guard once `evaluation` has become the best state."""
         return Guard(
-            passed=evaluation.passed, seen=self.seen | evaluation.collected, skipped=self.skipped, ignored=self.ignored
+            passed=evaluation.passed, seen=self.seen | evaluation.tests, skipped=self.skipped, ignored=self.ignored
         )
 
     def saw(self, evaluation: Evaluation) -> Guard:
         """The guard knowing every id that `evaluation` collected; the best state stays."""
         return Guard(
-            passed=self.passed, seen=self.seen | evaluation.collected, skipped=self.skipped, ignored=self.ignored
+            passed=self.passed, seen=self.seen | evaluation.tests, skipped=self.skipped, ignored=self.ignored
         )
 
 

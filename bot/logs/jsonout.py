@@ -135,6 +135,9 @@ def _row(
 
 def _ruff(document: object) -> Iterator[Diagnostic]:
     for r in _all(document):
+        if r.get("code") == "unformatted":  # `ruff format --check` since it obeys RUFF_OUTPUT_FORMAT
+            yield _row("ruff-format", r.get("filename"), None, None, None, r.get("message"))
+            continue
         place = _get(r, "location")
         code = r.get("code") or "invalid-syntax"
         yield _row("ruff", r.get("filename"), _get(place, "row"), _get(place, "column"), code, r.get("message"))

@@ -52,7 +52,7 @@ PARSERS: Mapping[str, Format] = {
     "black": Format(kind=CheckKind.LINT, parser=Black, trigger=Black.trigger),
     "isort": Format(kind=CheckKind.LINT, parser=Isort, trigger=Isort.trigger),
     "bandit": Format(kind=CheckKind.LINT, parser=Bandit, trigger=Bandit.trigger, with_others=("json",)),
-    "ruff-format": Format(kind=CheckKind.LINT, parser=RuffFormat, trigger=RuffFormat.trigger),
+    "ruff-format": Format(kind=CheckKind.LINT, parser=RuffFormat, trigger=RuffFormat.trigger, with_others=("json",)),
     "ruff": Format(
         kind=CheckKind.LINT, parser=Ruff, trigger=Ruff.trigger, with_others=("json", "annotations", "junit")
     ),

@@ -115,3 +115,10 @@ def test_ignored_tests_count_for_nothing():
     )
     assert clean(evaluation, frozenset("f"))
     assert not clean(evaluation, frozenset())
+
+
+def test_files_that_cannot_be_collected_are_no_tests_that_do_not_pass():
+    unread = Failure(tool="pytest", id="tests/test_x.py", collection=True)
+    broken = Report(check="pytest", kind=CheckKind.TESTS, exit_code=2, findings=(unread,), blocked="collection error")
+    best = state(suite("a", "b"))
+    assert best.guard.saw(Evaluation(reports=(broken,))).fitness(best.evaluation).not_passing == 1
