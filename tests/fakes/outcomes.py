@@ -47,7 +47,7 @@ def failure(test: str = "tests/test_d.py::test_units") -> Failure:
     )
 
 
-def tests_report(failing: frozenset[str], skipped: frozenset[str] = frozenset()) -> Report:
+def suite_report(failing: frozenset[str], skipped: frozenset[str] = frozenset()) -> Report:
     return Report(
         check="pytest",
         kind=CheckKind.TESTS,
@@ -93,7 +93,7 @@ def packet(iteration: int = 1) -> RepairPacket:
 
 UNITS = frozenset({"tests/test_d.py::test_units"})
 BOTH = UNITS | {"tests/test_d.py::test_unit_h"}
-BASELINE = (tests_report(BOTH), lint_report(1))
+BASELINE = (suite_report(BOTH), lint_report(1))
 START = Fitness(regressed=0, blocked=0, not_passing=2, lint=1, types=0)
 
 
@@ -104,7 +104,7 @@ def attempt(iteration: int = 1, verdict: Verdict = Verdict.ACCEPTED, failing: fr
         packet=packet(iteration),
         proposal=Patch(edits=(Edit(path="d.py", old="value", new="300"),), rationale="Units were ignored."),
         diff=DIFF,
-        reports=(tests_report(failing), lint_report(0)),
+        reports=(suite_report(failing), lint_report(0)),
         fitness_before=START,
         fitness=Fitness(regressed=0, blocked=0, not_passing=len(failing), lint=0, types=0),
         verdict=verdict,
@@ -134,7 +134,7 @@ def repaired() -> Outcome:
         reason="every check is green with the patch, and red without it",
         attempts=(rejected(1), attempt(2), attempt(3, failing=frozenset())),
         baseline=BASELINE,
-        final=(tests_report(frozenset()), lint_report(0)),
+        final=(suite_report(frozenset()), lint_report(0)),
         diff=DIFF,
         files={"d.py": b"content\n", "old.py": None},
         spend=Spend(input_tokens=5490, output_tokens=720, dollars=0.0273, model_calls=3, executions=9),

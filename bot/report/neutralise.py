@@ -1,0 +1,119 @@
+"""Untrusted text made harmless wherever it is shown: it is read by people and by GitHub, and obeyed by neither."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+GAP = "\u200b"
+"""A zero-width space breaks what GitHub would act on. Hidden characters of the text itself are made visible first."""
+
+# ECMA-48 control sequences, operating system commands and two-character escapes.
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-_])|\x9b[0-?]*[ -/]*[@-~]?")
+_BLANK_LETTERS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u034f"
+_MARKUP = re.compile(r"([\\`*~\[\]|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+_LINE_START = re.compile(r"^([#+=:-]|\d{1,9}(?=[.)]))")
+# What GitHub acts on outside code: mentions, references (#1, GH-1, owner/repo#1), URLs, and in a commit message the
+# words that keep CI from starting (docs.github.com: "Autolinked references and URLs", "Skipping workflow runs").
+_ACTIVE = (
+    (re.compile(r"@"), f"@{GAP}"),
+    (re.compile(r"#(?=\d)"), f"#{GAP}"),
+    (re.compile(r"(?i)\b(gh)-(?=\d)"), rf"\1-{GAP}"),
+    (re.compile(r"://"), f":{GAP}//"),
+    (re.compile(r"(?i)\b(www)\."), rf"\1{GAP}."),
+    (re.compile(r"(?i)\[(?=(?:skip|no) (?:ci|actions)\]|(?:ci|actions) skip\])"), f"[{GAP}"),
+    (re.compile(r"(?i)skip-checks:"), f"skip-checks{GAP}:"),
+)
+
+
+def visible(text: str) -> str:
+    """The text without terminal sequences and controls; hidden, reordering and blank characters shown as ⟨U+202E⟩."""
+    text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    if char in "\n\t" or " " <= char <= "~":
+        return char
+    kind = unicodedata.category(char)
+    if kind == "Cs":
+        return "\ufffd"
+    if kind == "Cc":
+        return ""
+    return f"⟨U+{ord(char):04X}⟩" if kind in ("Cf", "Zl", "Zp") or char in _BLANK_LETTERS else char
+
+
+def inert(text: str) -> str:
+    """The text with everything broken that GitHub would link, notify or close; looks the same."""
+    for pattern, replacement in _ACTIVE:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters of the text, and how much is missing."""
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} … ({len(text) - limit} more characters)"
+
+
+def line(text: str, limit: int = 200) -> str:
+    """One inert line without markup of its own: for titles, commit messages and notices."""
+    return inert(clip(" ".join(visible(text).split()), limit))
+
+
+def prose(text: str, limit: int = 3000) -> str:
+    """Paragraphs of Markdown that show the text literally and nothing else."""
+    return "\n".join(map(_prose_line, clip(visible(text), limit).split("\n")))
+
+
+def _prose_line(text: str) -> str:
+    text = _MARKUP.sub(r"\\\1", inert(" ".join(text.split())))
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _LINE_START.sub(_escaped_start, text)
+
+
+def _escaped_start(match: re.Match[str]) -> str:
+    return match[0] + "\\" if match[0].isdigit() else "\\" + match[0]
+
+
+def sentence(text: str, limit: int = 600) -> str:
+    """A reason of the run as one Markdown sentence: capital first, full stop last."""
+    said = clip(" ".join(visible(text).split()), limit)
+    # The stop comes before the markup is escaped: "7" is a word, "7." would start a list.
+    return (
+        prose(said[:1].upper() + said[1:] + ("" if said.endswith((".", "!", "?")) else "."), limit * 2) if said else ""
+    )
+
+
+def quote(text: str, limit: int = 3000) -> str:
+    """The text as a Markdown block quote: somebody else's words."""
+    lines = prose(text.strip(), limit).split("\n")
+    return "\n".join(f"> {each}".rstrip() for each in lines)
+
+
+def code(text: str, limit: int = 200) -> str:
+    """One line of the text as a Markdown code span, fit for a table cell (a pipe would end the cell: it becomes ¦)."""
+    shown = line(text, limit).replace("|", "¦") or " "
+    ticks = "`" * (_longest(shown, "`") + 1)
+    pad = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{ticks}{pad}{shown}{pad}{ticks}"
+
+
+def fence(text: str, language: str = "", limit: int = 20_000) -> str:
+    """The text verbatim (hidden characters shown) in a fenced code block that it cannot leave."""
+    shown = visible(text).rstrip("\n")
+    left_out = len(shown) - limit
+    if left_out > 0:
+        shown = shown[:limit].rpartition("\n")[0] or shown[:limit]
+    ticks = "`" * max(3, _longest(shown, "`") + 1)
+    note = f"\n\n*{left_out:,} more characters are in the run's artifact.*" if left_out > 0 else ""
+    return f"{ticks}{language}\n{shown}\n{ticks}{note}"
+
+
+def log_safe(text: str) -> str:
+    """Text for a job's log: no line of it is a workflow command (`::name::`, `##[name]`; actions/runner)."""
+    broken = re.sub(r"^(\s*):(?=:)", r"\1: ", text, flags=re.MULTILINE)
+    return broken.replace("##[", "# #[")
+
+
+def _longest(text: str, char: str) -> int:
+    return max((len(run) for run in re.findall(f"{re.escape(char)}+", text)), default=0)
