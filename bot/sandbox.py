@@ -26,7 +26,7 @@ OUT = f"{TOOLS}/out"
 
 RECENT = 1 << 18
 
-INSTALL = "run `selfrepair install-gvisor` (in a workflow: the action's `install-gvisor` step), then start again"
+INSTALL = "run `selfrepair install-gvisor` (in a workflow: the input `install-gvisor: always`), then start again"
 
 
 class Capture:
