@@ -26,8 +26,8 @@ class Pytest:
 
     trigger = (
         r"[=_]{2,} .* [=_]{2,}$|-{3,} Captured |\d+ (?:passed|failed|error|skipped|xfailed|deselected)|no tests ran"
-        r"|ImportError while loading conftest|ERROR: |usage: |INTERNALERROR>|.*pytest.*: error: |__main__\.py: error"
-        r"|Fatal Python error: |\[gw\d+\] |\S+::\S.* (?:PASSED|FAILED|ERROR)|[.FEsxX]+ +\[ *\d+%\]"
+        r"|ImportError while loading conftest|ERROR: |usage: |INTERNALERROR>|\S*pytest\S*: error: |__main__\.py: error"
+        r"|Fatal Python error: |\[gw\d+\] |[.FEsxX]+ +\[ *\d+%\]"
     )
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class Pytest:
 
 
 def _summary_ids(session: Session) -> set[str]:
-    return {split_entry(entry.text[7:])[0] for entry in session.entries if entry.text.startswith("PASSED ")}
+    return {split_entry(entry.text)[0] for entry in session.entries if entry.status == "PASSED" and entry.part is None}
 
 
 def _failures(session: Session) -> list[Failure]:
@@ -137,17 +137,16 @@ def _failures(session: Session) -> list[Failure]:
 
 def _aligned(session: Session, entries: list[Entry | None]) -> dict[int, str]:
     """Which `--tb=line` line belongs to which failure: both come in the same order; the words confirm it."""
-    lines = [line for line in session.oneliners if not line.startswith((" ", "\t"))]
-    if not lines or not entries:
-        return {}
+    lines = session.oneliners
+    if len(lines) == len(entries):
+        return dict(enumerate(lines))
     paired: dict[int, str] = {}
     at = 0
     for i, entry in enumerate(entries):
-        message = split_entry(entry.text.partition(" ")[2])[1] if entry else None
-        for j in range(at, min(len(lines), at + 200)):
+        message = split_entry(entry.text)[1] if entry else None
+        for j in range(at, min(len(lines), at + 200) if message else at):
             parsed = oneline(lines[j])
-            words = parsed[1] if parsed else lines[j]
-            if message is None or words.startswith(message.removesuffix("...")):
+            if (parsed[1] if parsed else lines[j]).startswith((message or "").removesuffix("...")):
                 paired[i] = lines[j]
                 at = j + 1
                 break
@@ -169,7 +168,7 @@ def _failure(
     if section is not None and section.doctest:
         return _doctested(failure, section)
     trace = section.trace if section is not None else Trace()
-    said = split_entry(entry.text.partition(" ")[2])[1] if entry else None
+    said = split_entry(entry.text)[1] if entry else None
     return _told(failure, session, trace, (said, entry.more if entry else []), line, section)
 
 

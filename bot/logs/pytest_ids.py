@@ -11,7 +11,6 @@ from bot.logs.pytest_report import Entry, Section, Session
 _PHASE = re.compile(r"ERROR (?:at|in) (?:setup|teardown) of (?:\w+ \w+ )?(.+)$|ERROR at (?:setup|teardown) of (.+)$")
 _COLLECTING = re.compile(r"ERROR collecting (.+)$")
 _TESTFILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?)\.py$")
-_SUBTEST = re.compile(r"SUB(?:FAILED|FAIL)(?P<inline>[\[(].*?[\])])? (?P<id>\S+\.py::.+)$")
 
 
 Row: TypeAlias = tuple[str, Section | None, Entry | None]
@@ -86,11 +85,24 @@ def _file_of(section: Section, session: Session, at: int | None) -> str | None:
     complete = len(files) == total or (session.counts is None and len(files) > total)
     if at is not None and complete and files[at]:
         return relative(files[at], session.root)
+    return _shown(section, session) or _beside(section, session)
+
+
+def _shown(section: Section, session: Session) -> str | None:
+    """The test file that a traceback leads through, else where it begins."""
     frames = [relative(frame.file, session.root) for frame in section.trace.frames]
-    for file in frames:
-        if _TESTFILE.search(file):
+    return next((file for file in frames if _TESTFILE.search(file)), frames[0] if frames else None)
+
+
+def _beside(section: Section, session: Session) -> str | None:
+    """The file of the sections before and after: a strict xfail that passes has no traceback of its own."""
+    kin = [other for other in session.sections if other.kind == section.kind]
+    at = next(i for i, other in enumerate(kin) if other is section)
+    for other in [*reversed(kin[:at]), *kin[at + 1 :]]:
+        file = _shown(other, session)
+        if file is not None and _TESTFILE.search(file):
             return file
-    return frames[0] if frames else None
+    return None
 
 
 def pair(session: Session, kind: str) -> list[Row]:
@@ -99,8 +111,8 @@ def pair(session: Session, kind: str) -> list[Row]:
     entries = _entries(session, kind)
     free = list(range(len(sections)))
     rows: list[Row] = []
-    for test, entry in entries:
-        hit = next((i for i in free if belongs(sections[i], test)), None)
+    for entry in entries:
+        test, hit = _test_of(entry, sections, free)
         if hit is not None:
             free.remove(hit)
         rows.append((test, sections[hit] if hit is not None else None, entry))
@@ -112,26 +124,25 @@ def pair(session: Session, kind: str) -> list[Row]:
     return rows + _unshown(session, kind, rows, wanted)
 
 
-def _entries(session: Session, kind: str) -> list[tuple[str, Entry]]:
-    words = ("FAILED", "SUBFAILED", "SUBFAIL") if kind == "failed" else ("ERROR",)
-    found = []
-    for entry in session.entries:
-        if entry.status not in words:
-            continue
-        text = entry.text[len(entry.status) :]
-        if entry.status.startswith("SUB"):
-            found.append((_subtest(entry.text), entry))
-        elif text.startswith(" "):
-            found.append((split_entry(text[1:])[0], entry))
-    return found
+def _entries(session: Session, kind: str) -> list[Entry]:
+    word = "FAILED" if kind == "failed" else "ERROR"
+    return [entry for entry in session.entries if entry.status == word]
 
 
-def _subtest(text: str) -> str:
-    found = _SUBTEST.match(text)
-    if found is None:
-        return split_entry(text.partition(" ")[2])[0]
-    test = split_entry(found.group("id"))[0]
-    return f"{test} {found.group('inline')}" if found.group("inline") else test
+def _test_of(entry: Entry, sections: list[Section], free: list[int]) -> tuple[str, int | None]:
+    """(node id, place of its section among the free ones) of a summary line.
+
+    Old versions do not say there which subtest it was: the next section of the same test does.
+    """
+    base = split_entry(entry.text)[0]
+    test = f"{base} {entry.part}" if entry.part else base
+    hit = next((i for i in free if belongs(sections[i], test)), None)
+    if hit is None and entry.part == "":
+        head = titled(base) + " "
+        hit = next((i for i in free if subject(sections[i]).startswith(head)), None)
+        if hit is not None:
+            test = f"{base} {subject(sections[hit])[len(head) :]}"
+    return test, hit
 
 
 def _wanted(session: Session, kind: str) -> int | None:
@@ -157,7 +168,7 @@ def _doubt(row: Row, words: list[str]) -> int:
     entry = row[2]
     if entry is None:
         return 0
-    message = split_entry(entry.text.partition(" ")[2])[1]
+    message = split_entry(entry.text)[1]
     unseen = bool(words) and message is not None and not any(word.startswith(message[:60]) for word in words)
     return 4 * unseen + 2 * entry.after_text + entry.after_more
 

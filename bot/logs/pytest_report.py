@@ -18,16 +18,27 @@ _RULER = re.compile(r"([=_!+~-])\1*+ (.*\S) \1+$")
 _COUNT = r"\d{1,9} (?:failed|passed|skipped|deselected|x?failed|xpassed|errors?|warnings?|rerun|subtests \w+|error)"
 _FINAL = re.compile(rf"(?:{_COUNT}(?:, {_COUNT})*|no tests ran)(?: in [\d.]+ ?s(?:econds)?)(?: \([\d:, days]+\))?$")
 _VERBOSE = re.compile(
-    r"(?:\[gw\d+\] (?:\[ *\d+%\] )?)?(?P<id>\S.*?) (?P<status>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN)"
+    r"(?:\[gw\d+\] (?:\[ *\d+%\] )?)?(?P<id>\S.*?) "
+    r"(?P<status>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN|SUB(?:FAIL|PASS|SKIP)(?:ED)?)(?P<sub>[\[(]\S.*?[\])])?"
     r"(?: \(.*\))?(?: +\[ *\d+(?:%|/\d+)\])?(?: [\d.]+s)?\s*$"
 )
 _XDIST = re.compile(r"\[gw\d+\] (?:\[ *\d+%\] )?(?P<status>[A-Z]+) (?P<id>\S.*?)\s*$")
 _STATUS_ONLY = re.compile(r"(?P<status>PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) *(?:\(.*\))? *(?:\[ *\d+%\])? *$")
+_PROGRESS = re.compile(
+    r"\S+\.py [.FEsxXR]* *(?:\[ *\d+%\])?$|\S+\.py::.* [A-Z]{5,} *(?:\[ *\d+%\])?$|\[gw\d+\] | +\[ *\d+%\]$"
+)
 _STARTED = re.compile(r"(?P<id>[^\s:]+(?:::\S.*?)?::[^\s\[]+(?:\[.*\])?)(?: |$)")
 _DOTS = re.compile(r"(?:(?P<file>\S.*?) )?(?P<dots>[.FEsxXRu,\-]+) *(?:\[ *\d+%\])?$")
-_ENTRY = re.compile(r"(FAILED|ERROR|PASSED|SKIPPED|XFAIL|XPASS|RERUN|SUBFAILED|SUBFAIL|SUBPASSED|SUBPASS|SUBSKIP\w*)")
+_ENTRY = re.compile(
+    r"(?P<status>FAILED|ERROR|PASSED|SKIPPED|XFAIL|XPASS|RERUN) (?P<text>\S.*)"
+    r"|(?P<before>(?:\[.{0,300}?\])? ?(?:\(.{0,300}?\))?) ?SUB(?P<sub>FAIL|PASS|SKIP)(?:ED)?"
+    r"(?P<after>[\[(].{0,600}?[\])])? (?P<rest>\S*::.+)"
+)
+_TEST = re.compile(r"\S*::|\S+\.\w+(?: - |$)|[\w./-]*/[\w./-]*(?: - |$)")
 _COLLECTED = re.compile(r"(?:collecting .*?)?collected (\d{1,9}) items?|\d+ workers? \[(\d{1,9}) items?\]")
-_PASSING = ("PASSED", "XFAIL", "XPASS", "SUBPASSED", "SUBPASS")
+_PROGRESS_MOST = 2000
+"""No progress line is longer; the patterns for them take quadratic time in the worst case."""
+_PASSING = ("PASSED", "XFAIL", "XPASS")
 
 
 @dataclass
@@ -50,11 +61,13 @@ class Section:
 
 @dataclass
 class Entry:
-    """One line of the short summary, with the lines that its message runs over."""
+    """One line of the short summary, with the lines that its message runs over; `part` names a subtest."""
 
     status: str
     text: str
+    part: str | None = None
     more: list[str] = field(default_factory=list)
+    full: bool = False
     after_more: bool = False
     after_text: bool = False
 
@@ -109,6 +122,20 @@ def final(text: str) -> Counter[str] | None:
     return counts
 
 
+def _entry(line: str) -> Entry | None:
+    """A line of the short summary that names a test; a line of somebody's message only begins like one."""
+    found = _ENTRY.match(line)
+    if found is None:
+        return None
+    if found.group("sub"):
+        status = {"FAIL": "FAILED", "PASS": "PASSED", "SKIP": "SKIPPED"}[found.group("sub")]
+        return Entry(status, found.group("rest"), part=(found.group("after") or found.group("before") or "").strip())
+    status, text = found.group("status"), found.group("text")
+    if status in ("FAILED", "ERROR") and not _TEST.match(text):
+        return None
+    return Entry(status, text)
+
+
 class Report:
     """The state machine over one pytest run; `session` is filled as lines come in."""
 
@@ -119,6 +146,7 @@ class Report:
         self._section: Section | None = None
         self._nested = 0
         self._file = ""
+        self._instant = False
 
     def feed(self, line: str) -> bool:
         """Take one line; False when the run is over (or never began) and the line is not pytest's."""
@@ -134,6 +162,8 @@ class Report:
                 return True
         if self.state in ("idle", "done"):
             return False
+        if self._instant and self.state in ("trace", "captured") and _PROGRESS.match(line):
+            self.state = "run"
         getattr(self, "_in_" + self.state)(line)
         return True
 
@@ -171,7 +201,7 @@ class Report:
             self._stopped(title)
             return True
         if char == "_":
-            return self._titled(title)
+            return self._titled(title, line)
         if char == "-":
             return self._dashed(title)
         if self.state in ("run", "crash") and (title == "Timeout" or title.startswith("Stack of")):
@@ -213,9 +243,15 @@ class Report:
             self.session.entries.clear()
             self.session.counts = None
 
-    def _titled(self, title: str) -> bool:
-        if self.state in ("run", "skip", "crash"):
+    def _titled(self, title: str, line: str) -> bool:
+        if self.state in ("skip", "crash"):
             return self.state != "crash"
+        if self.state == "run":
+            if len(line) != self.session.width:
+                return False
+            self._instant = True  # pytest-instafail and the like: failures in the middle of the progress
+        if self._instant:
+            self._kind = "error" if title.startswith("ERROR ") else "failed"
         self._reopen()
         if len(self.session.sections) >= MOST:
             self.session.dropped += 1
@@ -255,7 +291,7 @@ class Report:
 
     def _in_lines(self, line: str) -> None:
         """`--tb=line`: whole failures, one a line, without titles."""
-        if line and len(self.session.oneliners) < MOST:
+        if line and not line.startswith((" ", "\t", "E   ")) and len(self.session.oneliners) < MOST:
             self.session.oneliners.append(line[:4000])
 
     def _in_trace(self, line: str) -> None:
@@ -272,17 +308,19 @@ class Report:
 
     def _in_summary(self, line: str) -> None:
         entries = self.session.entries
-        found = _ENTRY.match(line)
+        found = _entry(line)
         if found:
             if len(entries) < MOST:
                 before = entries[-1].more if entries else []
-                free = bool(before) and not before[-1].startswith((" ", "assert "))
-                entries.append(Entry(found.group(1), line, after_more=bool(before), after_text=free))
-            elif found.group(1) in ("FAILED", "ERROR"):
+                found.full = len(line) == self.session.width
+                found.after_more = bool(before)
+                found.after_text = bool(before) and not before[-1].startswith((" ", "assert "))
+                entries.append(found)
+            elif found.status in ("FAILED", "ERROR"):
                 self.session.dropped += 1
         elif entries and len(entries[-1].more) < 200:
             last = entries[-1]
-            if not last.more and len(last.text) == self.session.width and " - " not in last.text:
+            if not last.more and last.full and " - " not in last.text:
                 last.text += line  # the terminal broke the line
             else:
                 last.more.append(line[:4000])
@@ -295,6 +333,8 @@ class Report:
 
     def _in_run(self, line: str) -> None:
         session = self.session
+        if len(line) > _PROGRESS_MOST:
+            return
         if line.startswith("Fatal Python error: "):
             session.crash_word = line.rstrip()
             self.state = "crash"
@@ -315,7 +355,8 @@ class Report:
     def _progress(self, line: str) -> None:
         found = _XDIST.match(line) or _VERBOSE.match(line)
         if found and "::" in found.group("id"):
-            self._status(found.group("id"), found.group("status"))
+            part = found.groupdict().get("sub")
+            self._status(found.group("id") + (f" {part}" if part else ""), found.group("status"))
             return
         opened = _STARTED.match(line)
         if opened:
@@ -326,7 +367,8 @@ class Report:
     def _status(self, test: str, status: str) -> None:
         session = self.session
         session.started = None
-        if status in ("FAILED", "ERROR"):
+        if status in ("FAILED", "ERROR", "SUBFAIL", "SUBFAILED"):
+            status = "ERROR" if status == "ERROR" else "FAILED"
             if len(session.failed_verbose) < MOST:
                 session.failed_verbose.append((test, status))
         elif status in _PASSING:
@@ -342,5 +384,5 @@ class Report:
             return
         self._file = found.group("file") or self._file
         for letter in found.group("dots"):
-            if letter in "FE" and len(self.session.dotted) < 3 * MOST:
-                self.session.dotted.append((self._file, letter))
+            if letter in "FEu" and len(self.session.dotted) < 3 * MOST:
+                self.session.dotted.append((self._file, "E" if letter == "E" else "F"))

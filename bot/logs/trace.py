@@ -50,11 +50,14 @@ class Trace:
         self._native = False
         self._wait_source = False
         self._marked = False
+        self._group = False
 
     def feed(self, line: str) -> None:
         """Take one line of the traceback."""
         head = line[:1]
-        if head == "E" and (len(line) == 1 or line.startswith("E  ") or line == "E "):
+        if self._group or line.startswith("  + Exception Group Traceback"):
+            self._grouped(line)
+        elif head == "E" and (len(line) == 1 or line.startswith("E  ") or line == "E "):
             self._word(line[1:])
         elif head == ">" and line[1:4].strip() == "":
             self._mark = line[1:].strip()
@@ -62,6 +65,22 @@ class Trace:
             self._indented(line)
         elif line:
             self._flush_left(line)
+
+    def _grouped(self, line: str) -> None:
+        """An exception group is drawn as a tree: the outer exception tells the words, the inner ones the detail."""
+        if line.startswith("  | "):
+            inner = line[4:]
+            if inner[:1] == " ":
+                self._indented(inner)
+            else:
+                self._flush_left(inner)
+        elif line.startswith("  + Exception Group Traceback"):
+            self._group = self._native = True
+        elif line.startswith("    ") and line.strip(" |+-0123456789"):
+            self._native_word(line.strip(" |"))
+        elif line and line[0] != " ":
+            self._group = False
+            self.feed(line)
 
     def _word(self, text: str) -> None:
         self._wait_source = False
@@ -129,7 +148,7 @@ class Trace:
         self.frames.clear()
         self.words.clear()
         self._mark = self._def = None
-        self._native = self._wait_source = self._marked = False
+        self._native = self._wait_source = self._marked = self._group = False
 
     def exception(self) -> tuple[str | None, list[str]]:
         """First line of the exception and the lines after it, without pytest's `E` margin.
