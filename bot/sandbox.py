@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
-from bot.domain.attempt import Fault
+from bot.domain.attempt import Fault, InputError
 from bot.domain.execution import TOOLS, WORK, Environment
 
 UID = 1000
@@ -101,10 +101,10 @@ def _inside(path: str) -> bool:
 
 
 def folder(workdir: str) -> str:
-    """A request's work directory without dot parts; raises ValueError when it leaves the tree."""
+    """A request's work directory without dot parts; raises InputError when it leaves the tree."""
     pure = PurePosixPath(workdir)
     if pure.is_absolute() or ".." in pure.parts or "\0" in workdir:
-        raise ValueError(f"work directory {workdir!r} leaves the tree")
+        raise InputError(f"work directory {workdir!r} leaves the tree")
     return str(pure)
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import sandbox
+from bot.domain.attempt import InputError
 from bot.domain.execution import Environment
 
 
@@ -56,7 +57,7 @@ def test_paths_that_leave(path: str) -> None:
 
 @pytest.mark.parametrize("workdir", ["..", "/etc", "a/../..", "a\0"])
 def test_work_directories_that_leave(workdir: str) -> None:
-    with pytest.raises(ValueError, match="leaves the tree"):
+    with pytest.raises(InputError, match="leaves the tree"):
         sandbox.folder(workdir)
 
 
