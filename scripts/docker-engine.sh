@@ -8,11 +8,11 @@ started=
 answers() { have docker && timeout 20 docker version --format '{{.Server.Version}}' >/dev/null 2>&1; }
 
 # dockerd and containerd refuse to start, or wait for nobody, when a pid file or a socket outlived a killed one: its
-# number may belong to another program by now.
+# number may belong to another program by now, or to a zombie, which has a name still but no program.
 clear_stale() {
     local pidfile=$1 program=$2 pid
     pid=$(cat "$pidfile" 2>/dev/null) || return 0
-    if [[ $(cat "/proc/$pid/comm" 2>/dev/null) != "$program" ]]; then
+    if [[ $(readlink "/proc/$pid/exe") != */"$program"* ]]; then
         say "removing the stale $pidfile"
         rm -f "$pidfile"
     fi
