@@ -80,7 +80,7 @@ def message(outcome: Outcome, run: FailedRun) -> str:
     listed = [f"- {line(each)}" for each in failed[:LISTED]]
     trailers = [f"{TRAILER}: {run.trigger.run_id or 'local'}"]
     trailers += [f"Selfrepair-Trail: {outcome.chain_head}"] if outcome.chain_head else []
-    body = "\n".join([f"Failed on {line(run.trigger.sha[:12])}:", *listed, *more])
+    body = "\n".join([f"Failed on {line(run.trigger.sha[:12])}", *listed, *more])
     return "\n\n".join([headline(outcome), body, "\n".join(trailers)]) + "\n"
 
 

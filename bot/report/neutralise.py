@@ -12,6 +12,7 @@ GAP = "\u200b"
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-_])|\x9b[0-?]*[ -/]*[@-~]?")
 _BLANK_LETTERS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u034f"
 _MARKUP = re.compile(r"([\\`*~\[\]|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
+_SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
 _LINE_START = re.compile(r"^([#+=:-]|\d{1,9}(?=[.)]))")
 # What GitHub acts on outside code: mentions, references (#1, GH-1, owner/repo#1), URLs, and in a commit message the
 # words that keep CI from starting (docs.github.com: "Autolinked references and URLs", "Skipping workflow runs").
@@ -66,9 +67,15 @@ def prose(text: str, limit: int = 3000) -> str:
 
 
 def _prose_line(text: str) -> str:
-    text = _MARKUP.sub(r"\\\1", inert(" ".join(text.split())))
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _LINE_START.sub(_escaped_start, text)
+    """Code spans stay code spans (each made anew), the rest is escaped."""
+    pieces = _SPAN.split(" ".join(text.split()))
+    shown = [code(piece, len(piece)) if number % 2 else _escaped(piece) for number, piece in enumerate(pieces)]
+    return _LINE_START.sub(_escaped_start, "".join(shown))
+
+
+def _escaped(text: str) -> str:
+    text = _MARKUP.sub(r"\\\1", inert(text))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _escaped_start(match: re.Match[str]) -> str:
@@ -78,10 +85,12 @@ def _escaped_start(match: re.Match[str]) -> str:
 def sentence(text: str, limit: int = 600) -> str:
     """A reason of the run as one Markdown sentence: capital first, full stop last."""
     said = clip(" ".join(visible(text).split()), limit)
+    if not said:
+        return ""
+    if said.split(" ", 1)[0].isalpha():  # a path or an identifier keeps its spelling
+        said = said[:1].upper() + said[1:]
     # The stop comes before the markup is escaped: "7" is a word, "7." would start a list.
-    return (
-        prose(said[:1].upper() + said[1:] + ("" if said.endswith((".", "!", "?")) else "."), limit * 2) if said else ""
-    )
+    return prose(said if said.endswith((".", "!", "?")) else f"{said}.", limit * 2)
 
 
 def quote(text: str, limit: int = 3000) -> str:

@@ -15,9 +15,10 @@ FILES_SHOWN = 20
 
 def pull_request_body(outcome: Outcome, run: FailedRun) -> str:
     """Markdown, far below GitHub's 65,536 characters: failure, cause, change, evidence, gaps, cost, undo."""
+    reason = sentence(outcome.reason, 300)
     parts = (
         failed(outcome, run),
-        f"**{sentence(outcome.reason, 300)}**" if outcome.reason.strip() else "",
+        f"**{reason}**" if reason else "",
         f"### What failed\n\n{facts.listed(outcome.baseline)}",
         _cause(outcome),
         f"### What was changed\n\n{_changed(outcome)}",

@@ -17,11 +17,12 @@ COMMIT_COMMAND = re.compile(r"(?i)\[(skip ci|ci skip|no ci|skip actions|actions 
 
 @dataclass
 class Page:
-    """A rendered text: `tags` in order, `text` outside code, `code` inside, `comments`, unbalanced tags as `stray`."""
+    """A rendered text: `tags` in order, `text` outside code, `code` inside, `whole` both; `stray`: unbalanced tags."""
 
     html: str = ""
     tags: list[str] = field(default_factory=list)
     text: str = ""
+    whole: str = ""
     code: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
     stray: list[str] = field(default_factory=list)
@@ -53,6 +54,7 @@ class _Reader(HTMLParser):
             self.page.stray.append(tag)
 
     def handle_data(self, data: str) -> None:
+        self.page.whole += data
         if "code" in self.open:
             self.page.code[-1] += data
         else:

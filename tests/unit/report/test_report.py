@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot import submit
@@ -82,15 +82,16 @@ def poisoned(text: str, run_text: str) -> tuple[Outcome, FailedRun]:
         chain_head=text,
     )
     trigger = replace(RUN.trigger, branch=run_text, sha=run_text)
-    return outcome, replace(RUN, trigger=trigger, workflow=run_text, url=run_text)
+    return outcome, replace(RUN, trigger=trigger, workflow=run_text, url=f"javascript:{run_text}")
 
 
 @settings(max_examples=60, deadline=None)
 @given(hostile, hostile, st.sampled_from(list(OutcomeKind)))
+@example("\x1b", "", OutcomeKind.REPAIRED)
 def test_nothing_hostile_gets_through(text: str, run_text: str, kind: OutcomeKind) -> None:
     outcome, run = poisoned(text, run_text)
     outcome = outcome.but(kind=kind)
-    delivered = Delivered(url=text, notes=(text,))
+    delivered = Delivered(url=f"javascript:{text}", notes=(text,))
     for shown in (pull_request_body(outcome, run), history_comment(outcome, run), job_summary(outcome, run, delivered)):
         page = render(shown)
         assert set(page.tags) <= OURS - {"a"}, page.html
