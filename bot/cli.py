@@ -15,33 +15,30 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
 
-from bot import __version__, action, config, event, packets, recipe, report
-from bot.adapters import git_plumbing, gvisor_host, models
-from bot.adapters.anthropic_proposer import AnthropicProposer
+from bot import __version__, action, config, event, packets, recipe, report, wiring
+from bot.adapters import git_plumbing, gvisor_host
 from bot.adapters.console import Console
 from bot.adapters.docker_client import connect, product_image
-from bot.adapters.docker_sandbox import DockerSandbox
 from bot.adapters.git_workspace import GitWorkspace
 from bot.adapters.github_forge import GitHubForge
-from bot.adapters.jsonl_trail import JsonlTrail
 from bot.adapters.local_forge import LocalForge
-from bot.adapters.replay_proposer import RecordingProposer, ReplayProposer
+from bot.bench import sandbox as bench_sandbox
 from bot.config import SETTINGS, Config
-from bot.domain.attempt import EXIT, EditFormat, Fault, InputError, OutcomeKind
+from bot.domain.attempt import EXIT, Fault, InputError, OutcomeKind
 from bot.domain.fitness import Evaluation
-from bot.domain.ports import Forge, Ignored, Proposer, Trigger
+from bot.domain.ports import Ignored, Trigger
 from bot.logs import as_schema, read_job
 from bot.redact import Redactor
 
 DEMO = Path(__file__).parent / "demo"
 """The bundled broken repository, its CI log and the recorded replies."""
 
-NETWORK = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
+NETWORK = (
+    *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+    *("SSL_CERT_FILE", "GIT_SSL_CAINFO"),
+)
 """Variables that git needs to reach the server; nothing else of the environment reaches it."""
-
-SECRETS = ("INPUT_ANTHROPIC-API-KEY", "INPUT_GITHUB-TOKEN", "ANTHROPIC_API_KEY", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,12 +54,16 @@ def parser() -> argparse.ArgumentParser:
     parse = verbs.add_parser("parse", help="what a job's log says")
     parse.add_argument("log", type=Path)
     parse.add_argument("--json", action="store_true", help="everything, as JSON")
-    for verb, text in (("packet", "the packet that a model would get"), ("recipe", "which checks would be run, and why")):
+    looking = {"packet": "the packet that a model would get", "recipe": "which checks would be run, and why"}
+    for verb, text in looking.items():
         sub = verbs.add_parser(verb, help=text)
         sub.add_argument("log", type=Path)
         sub.add_argument("--repo", required=True, type=Path, help="the checkout that the log is about")
     install = verbs.add_parser("install-gvisor", help="register gVisor with this machine's Docker")
     install.add_argument("--remove", action="store_true", help="take it out again")
+    bench = verbs.add_parser("bench", help="measure what the parts cost")
+    bench.add_argument("what", choices=["sandbox"], help="sandbox: an execution, cold and warm")
+    bench.add_argument("options", nargs=argparse.REMAINDER, help="options of that bench")
     demo = verbs.add_parser("demo", help="the whole story on a bundled broken repository, no key needed")
     demo.add_argument("--record", type=Path, help="ask a real model and write its replies to this file")
     _settings(demo)
@@ -94,8 +95,8 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("selfrepair: interrupted\n")
         return 130
-    except Exception:
-        sys.stderr.write(Redactor(_secrets(os.environ)).text(traceback.format_exc()))
+    except Exception:  # noqa: BLE001 - the one broad one: a secret in a traceback must not reach the log
+        sys.stderr.write(Redactor(wiring.secrets_in(os.environ)).text(traceback.format_exc()))
         sys.stderr.write("selfrepair: this is a fault of selfrepair itself; please report it with the lines above\n")
         return EXIT[OutcomeKind.FAULTED]
 
@@ -104,17 +105,13 @@ def _interrupted(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _secrets(environ: Mapping[str, str]) -> list[str]:
-    return [environ[name] for name in SECRETS if environ.get(name)]
-
-
 # -- action -------------------------------------------------------------------------------------------------------
 
 
 def _action(_args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     console = Console(sys.stdout, time.monotonic, runner=True)
     inputs = {row.name: environ.get(f"INPUT_{row.name.upper()}", "") for row in SETTINGS}
-    woken = event.read(_event(environ), {**environ, "INPUT_RUN_ID": environ.get("INPUT_RUN-ID", "")})
+    woken = event.read(_event(environ), environ)
     if isinstance(woken, Ignored):
         return _ignored(console, woken)
     token = environ.get("INPUT_GITHUB-TOKEN") or environ.get("GITHUB_TOKEN", "")
@@ -131,11 +128,12 @@ def _action(_args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     with _scratch() as scratch:
         url = f"{server}/{trigger.repository}"
         tree = GitWorkspace.fetch(url, trigger.sha, trigger.branch, token, scratch / "repo.git", network=network)
-        told = _run(trigger, settings, console, forge, tree, scratch, out, environ)
+        told = wiring.run(trigger, settings, console, forge, tree, scratch, out, environ)
     _publish(told, environ, out.relative_to(root))
     kind = told.outcome.kind
     level = "error" if kind is OutcomeKind.FAULTED else "notice"
-    console.notice(level, " ".join(filter(None, (f"{kind}: {told.outcome.reason}", told.outcome.fix, told.delivered.url))))
+    said = (f"{kind}: {told.outcome.reason}", told.outcome.fix, told.delivered.url)
+    console.notice(level, " ".join(part for part in said if part))
     return _job_status(kind, settings.fail_on)
 
 
@@ -149,8 +147,8 @@ def _event(environ: Mapping[str, str]) -> bytes | None:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        problem = f"GITHUB_EVENT_PATH {path!r} cannot be read ({error.strerror}): selfrepair action runs inside a workflow"
-        raise InputError(problem) from error
+        why = f"cannot be read ({error.strerror}): selfrepair action runs inside a workflow"
+        raise InputError(f"GITHUB_EVENT_PATH {path!r} {why}") from error
 
 
 def _publish(told: action.Told, environ: Mapping[str, str], out: Path) -> None:
@@ -220,7 +218,7 @@ def _repair_here(
     console = Console(sys.stdout, time.monotonic)
     trigger = Trigger(repository=repo.resolve().name, event="local", branch=workspace.branch, sha=workspace.head)
     with _scratch() as scratch:
-        told = _run(trigger, settings, console, forge, workspace, scratch, args.out / "trail", environ)
+        told = wiring.run(trigger, settings, console, forge, workspace, scratch, args.out / "trail", environ)
     sys.stdout.write(f"\n{report.terminal(told.outcome)}\nfiles: {args.out}\n")
     return EXIT[told.outcome.kind]
 
@@ -235,55 +233,6 @@ def _log(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"log {str(path)!r} cannot be read: {error.strerror}") from error
-
-
-def _run(
-    trigger: Trigger,
-    settings: Config,
-    console: Console,
-    forge: Forge,
-    workspace: GitWorkspace,
-    scratch: Path,
-    out: Path,
-    environ: Mapping[str, str],
-) -> action.Told:
-    """Put the world together around one run of the story."""
-    redactor = Redactor(_secrets(environ))
-    trail = JsonlTrail.open(out, redactor.text)
-    proposer, edit_format = _proposer(settings, environ)
-    client = connect()
-    image = product_image(client, environ.get("SELFREPAIR_IMAGE", ""))
-    hosted = environ.get("RUNNER_ENVIRONMENT") == "github-hosted"
-    if settings.install_gvisor == "always" or (settings.install_gvisor == "auto" and hosted):
-        gvisor_host.install(client, image)
-    with DockerSandbox(client=client, proxy_image=image, warm=settings.limits, progress=console) as sandbox:
-        ports = action.Ports(
-            forge=forge,
-            workspace=workspace,
-            history=workspace,
-            sandbox=sandbox,
-            proposer=RecordingProposer(proposer, out / "replies.jsonl"),
-            trail=trail,
-            progress=console,
-            clock=time.monotonic,
-            redactor=redactor,
-            scratch=scratch,
-            edit_format=edit_format,
-        )
-        return action.run(trigger, settings, ports)
-
-
-def _proposer(settings: Config, environ: Mapping[str, str]) -> tuple[Proposer, EditFormat]:
-    """The model and the edit format that suits it. Raises InputError when it cannot be asked."""
-    scheme, _, name = settings.model.partition(":")
-    if scheme == "replay":
-        replay = ReplayProposer(Path(name))
-        return replay, settings.edit_format or replay.edit_format
-    key = environ.get("INPUT_ANTHROPIC-API-KEY") or environ.get("ANTHROPIC_API_KEY", "")
-    if not key and not settings.base_url:
-        raise InputError("no key for the model: set ANTHROPIC_API_KEY (input `anthropic-api-key`), or give base-url")
-    form = settings.edit_format or models.for_model(name, settings.base_url)
-    return AnthropicProposer(name, api_key=key or "none", base_url=settings.base_url, edit_format=form), form
 
 
 @contextmanager
@@ -335,6 +284,10 @@ def _install_gvisor(args: argparse.Namespace, environ: Mapping[str, str]) -> int
     return 0
 
 
+def _bench(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    return bench_sandbox.main(args.options, environ.get("SELFREPAIR_IMAGE", ""))
+
+
 VERBS: Mapping[str, Callable[[argparse.Namespace, Mapping[str, str]], int]] = {
     "action": _action,
     "local": _local,
@@ -343,4 +296,5 @@ VERBS: Mapping[str, Callable[[argparse.Namespace, Mapping[str, str]], int]] = {
     "recipe": _recipe,
     "install-gvisor": _install_gvisor,
     "demo": _demo,
+    "bench": _bench,
 }

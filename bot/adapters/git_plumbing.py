@@ -154,7 +154,7 @@ def new_checkout(place: Path, *, object_format: str = "sha1") -> Git:
 
 
 def first_commit(place: Path, message: str) -> str:
-    """Make the files in `place` a repository with one commit, always the same one for the same files; returns its id."""
+    """Make the files in `place` a repository with one commit, the same for the same files; returns its id."""
     _initialise(place, "sha1")
     person = {"NAME": "selfrepair", "EMAIL": "selfrepair@localhost", "DATE": "2026-01-01T00:00:00+0000"}
     env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}

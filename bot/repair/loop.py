@@ -14,7 +14,7 @@ from bot.domain.fitness import Evaluation, Fitness
 from bot.domain.packet import Hunk, Past, RepairPacket
 from bot.domain.patch import Edit, Files, Hole, Patch, Proposal, Read, Refused, Rejected, apply
 from bot.domain.ports import Progress, Proposer, Sandbox, Trail
-from bot.packets import build, causes
+from bot.packets import build, causes, redact_packet
 from bot.redact import Redactor
 from bot.repair import oracle, prompt, reply
 from bot.repair.autofix import autofix
@@ -165,7 +165,7 @@ class Loop:
             frozenset(f.id for f in group.failures if not f.collection) - self.best.guard.ignored for group in groups
         )
         fresh = strategy is Strategy.FRESH
-        return build(
+        packet = build(
             self.best.evaluation,
             iteration=number,
             max_iterations=self.task.budget.iterations,
@@ -178,6 +178,7 @@ class Loop:
             wider=strategy is Strategy.WIDER,
             hint=self.task.hint,
         )
+        return redact_packet(packet, self.world.redactor)
 
     def _candidates(self, packet: RepairPacket, strategy: Strategy) -> Iterator[Candidate]:
         """Propose and try, one at a time; the first strictly better one ends an infill turn early."""
@@ -252,6 +253,8 @@ class Loop:
             proposal, files = self._checked(proposal)
             if not isinstance(proposal, Rejected):
                 return proposal, files
+            if proposal.rule == "refusal":
+                break
             correction = proposal.reason
         return proposal, {}
 

@@ -2,7 +2,7 @@
 
     python -m tests.fakes.ci_runner REPO STEP... > job.log
 
-Each STEP is a shell command, run with `bash -e` in REPO; all run, also after a red one (as with `if: always()`). The form
+Each STEP is a shell command, run with `bash -e` in REPO; all run, also after a red one (`if: always()`). The form
 of the lines (time stamps, groups, cyan commands, the closing error) is that of GitHub's runner 2.33x.
 """
 

@@ -1,0 +1,85 @@
+"""Puts the world together around one run of the story: which adapter implements which port."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from bot import action
+from bot.adapters import gvisor_host, models
+from bot.adapters.anthropic_proposer import AnthropicProposer
+from bot.adapters.console import Console
+from bot.adapters.docker_client import connect, product_image
+from bot.adapters.docker_sandbox import DockerSandbox
+from bot.adapters.git_workspace import GitWorkspace
+from bot.adapters.jsonl_trail import JsonlTrail
+from bot.adapters.replay_proposer import RecordingProposer, ReplayProposer
+from bot.config import Config
+from bot.domain.attempt import EditFormat, InputError
+from bot.domain.ports import Forge, Proposer, Trigger
+from bot.redact import Redactor
+
+SECRETS = (
+    "INPUT_ANTHROPIC-API-KEY",
+    "INPUT_GITHUB-TOKEN",
+    "ANTHROPIC_API_KEY",
+    "GITHUB_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+)
+"""Variables whose values must never be written anywhere."""
+
+
+def secrets_in(environ: Mapping[str, str]) -> list[str]:
+    """The values to redact."""
+    return [environ[name] for name in SECRETS if environ.get(name)]
+
+
+def run(
+    trigger: Trigger,
+    settings: Config,
+    console: Console,
+    forge: Forge,
+    workspace: GitWorkspace,
+    scratch: Path,
+    out: Path,
+    environ: Mapping[str, str],
+) -> action.Told:
+    """Put the world together around one run of the story."""
+    redactor = Redactor(secrets_in(environ))
+    trail = JsonlTrail.open(out, redactor.text)
+    proposer, edit_format = proposer_for(settings, environ)
+    client = connect()
+    image = product_image(client, environ.get("SELFREPAIR_IMAGE", ""))
+    hosted = environ.get("RUNNER_ENVIRONMENT") == "github-hosted"
+    if settings.install_gvisor == "always" or (settings.install_gvisor == "auto" and hosted):
+        gvisor_host.install(client, image)
+    with DockerSandbox(client=client, proxy_image=image, warm=settings.limits, progress=console) as sandbox:
+        ports = action.Ports(
+            forge=forge,
+            workspace=workspace,
+            history=workspace,
+            sandbox=sandbox,
+            proposer=RecordingProposer(proposer, out / "replies.jsonl"),
+            trail=trail,
+            progress=console,
+            clock=time.monotonic,
+            redactor=redactor,
+            scratch=scratch,
+            edit_format=edit_format,
+        )
+        return action.run(trigger, settings, ports)
+
+
+def proposer_for(settings: Config, environ: Mapping[str, str]) -> tuple[Proposer, EditFormat]:
+    """The model and the edit format that suits it. Raises InputError when it cannot be asked."""
+    scheme, _, name = settings.model.partition(":")
+    if scheme == "replay":
+        replay = ReplayProposer(Path(name))
+        return replay, settings.edit_format or replay.edit_format
+    key = environ.get("INPUT_ANTHROPIC-API-KEY") or environ.get("ANTHROPIC_API_KEY", "")
+    if not key and not settings.base_url:
+        raise InputError("no key for the model: set ANTHROPIC_API_KEY (input `anthropic-api-key`), or give base-url")
+    form = settings.edit_format or models.for_model(name, settings.base_url)
+    return AnthropicProposer(name, api_key=key or "none", base_url=settings.base_url, edit_format=form), form
