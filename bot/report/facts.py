@@ -33,7 +33,7 @@ def duration(seconds: float) -> str:
 
 def headline(outcome: Outcome) -> str:
     """How the run ended, in one short sentence."""
-    after = f" after {count(len(outcome.attempts), 'turn')}" if outcome.attempts else ""
+    after = f" after {count(turns(outcome), 'turn')}" if outcome.attempts else ""
     return {
         OutcomeKind.REPAIRED: f"Repaired{after}",
         OutcomeKind.IMPROVED: f"Not repaired{after}: better, but not green",
@@ -45,6 +45,16 @@ def headline(outcome: Outcome) -> str:
         OutcomeKind.IGNORED: "Nothing done",
         OutcomeKind.FAULTED: "selfrepair could not run",
     }[outcome.kind]
+
+
+def turns(outcome: Outcome) -> int:
+    """Turns of the model; attempt 0 holds the linter's own fixes."""
+    return sum(attempt.iteration > 0 for attempt in outcome.attempts)
+
+
+def numbered(attempt: Attempt) -> str:
+    """`turn 2`, or what came before the first."""
+    return f"turn {attempt.iteration}" if attempt.iteration else "before turn 1"
 
 
 def summary(reports: Iterable[Report]) -> str:
@@ -154,7 +164,7 @@ def sandbox(outcome: Outcome) -> str:
     return f"gVisor ({code(outcome.runtime)})" if outcome.runtime else "none was started"
 
 
-def turn(attempt: Attempt) -> tuple[str, str, str]:
+def after(attempt: Attempt) -> tuple[str, str, str]:
     """Tests passing, lint errors and type errors after an attempt, or that they were not measured."""
     if not attempt.reports:
         return NOT_MEASURED, NOT_MEASURED, NOT_MEASURED

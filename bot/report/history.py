@@ -75,7 +75,7 @@ def table(outcome: Outcome) -> str:
     if not outcome.attempts:
         return ""
     head = "| turn | verdict | strategy | tests | lint | types | tokens | cost | time |"
-    rows = [_row("0", "start", "", facts.measured(outcome.baseline), "", "", "")]
+    rows = [_row("", "start", "", facts.measured(outcome.baseline), "", "", "")]
     left_out = len(outcome.attempts) - _ROWS
     rows += [f"| … | {left_out} earlier turns | | | | | | | |"] if left_out > 0 else []
     rows += [_attempt_row(attempt) for attempt in outcome.attempts[-_ROWS:]]
@@ -85,7 +85,7 @@ def table(outcome: Outcome) -> str:
 def _attempt_row(attempt: Attempt) -> str:
     tokens = f"{attempt.spend.input_tokens + attempt.spend.output_tokens:,}"
     spent = (tokens, facts.money(attempt.spend.dollars), facts.duration(attempt.seconds))
-    return _row(str(attempt.iteration), facts.verdict(attempt), attempt.strategy, facts.turn(attempt), *spent)
+    return _row(str(attempt.iteration), facts.verdict(attempt), attempt.strategy, facts.after(attempt), *spent)
 
 
 def _row(number: str, verdict: str, strategy: str, counts: tuple[str, str, str], *spent: str) -> str:
@@ -94,11 +94,11 @@ def _row(number: str, verdict: str, strategy: str, counts: tuple[str, str, str],
 
 def chart(outcome: Outcome) -> str:
     """Tests passing after each turn, as bars."""
-    states = [("0", outcome.baseline)] + [(str(a.iteration), a.reports) for a in outcome.attempts[-_ROWS:]]
+    states = [("start", outcome.baseline)] + [(str(a.iteration), a.reports) for a in outcome.attempts[-_ROWS:]]
     total = max(facts.passing(reports)[1] for _, reports in states)
     if not outcome.attempts or not total:
         return ""
-    bars = [f"{number:>3} {_bar(reports, total)}" for number, reports in states]
+    bars = [f"{number:>5} {_bar(reports, total)}" for number, reports in states]
     return fence("\n".join(["tests passing after each turn", *bars]))
 
 
@@ -111,7 +111,7 @@ def _bar(reports: tuple[Report, ...], total: int) -> str:
 
 
 def _turn(attempt: Attempt, room: int) -> str:
-    title = f"Turn {attempt.iteration}: {facts.verdict(attempt)} ({attempt.strategy})"
+    title = f"{facts.numbered(attempt).capitalize()}: {facts.verdict(attempt)} ({attempt.strategy})"
     parts = [f"<details>\n<summary>{title}</summary>", sentence(attempt.reason, 1000)]
     if attempt.candidates > 1:
         parts.append(f"Best of {attempt.candidates} candidates.")

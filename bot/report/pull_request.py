@@ -90,7 +90,7 @@ def gaps(outcome: Outcome) -> Iterator[str]:
 
 def bill(outcome: Outcome) -> str:
     """What the run cost, who did it, where it ran, and the hash by which its record can be checked."""
-    turns = facts.count(len(outcome.attempts), "turn")
+    turns = facts.count(facts.turns(outcome), "turn")
     items = [
         f"{turns}, {facts.cost(outcome.spend)}, {facts.duration(outcome.seconds)}.",
         f"Model: {code(outcome.model)}." if outcome.model else "",

@@ -54,9 +54,9 @@ def _closing(outcome: Outcome) -> str:
 
 
 def _turn(attempt: Attempt) -> tuple[str, ...]:
-    tests, lint, types = facts.turn(attempt)
+    tests, lint, types = facts.after(attempt)
     counts = f"tests {tests}, lint {lint}, types {types}" if attempt.reports else "not run"
-    number = f"turn {attempt.iteration}"
+    number = facts.numbered(attempt)
     return (
         number,
         facts.verdict(attempt),

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot import submit
-from bot.domain.attempt import Attempt, Outcome, OutcomeKind, Verdict
+from bot.domain.attempt import Attempt, Outcome, OutcomeKind, Strategy, Verdict
 from bot.domain.findings import CheckKind, Diagnostic, Report
 from bot.domain.packet import PacketFailure
 from bot.domain.patch import Patch
@@ -194,6 +194,15 @@ class TestFacts:
     @pytest.mark.parametrize("kind", OutcomeKind)
     def test_every_outcome_has_a_headline(self, kind: OutcomeKind) -> None:
         assert facts.headline(Outcome(kind=kind, reason="x"))
+
+
+def test_the_linters_own_fixes_are_no_turn() -> None:
+    fixed = replace(attempt(0), strategy=Strategy.AUTOFIX)
+    outcome = repaired().but(attempts=(fixed, attempt(1)))
+    assert facts.headline(outcome) == "Repaired after 1 turn"
+    assert "Before turn 1: accepted (the linter's own fixes)" in history_comment(outcome, RUN)
+    assert "before turn 1  accepted  the linter's own fixes" in terminal(outcome)
+    assert "1 turn, " in pull_request_body(outcome, RUN)
 
 
 def test_verdicts_are_words() -> None:
