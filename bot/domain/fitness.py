@@ -99,9 +99,7 @@ class Guard:
 
     def saw(self, evaluation: Evaluation) -> Guard:
         """The guard knowing every id that `evaluation` collected; the best state stays."""
-        return Guard(
-            passed=self.passed, seen=self.seen | evaluation.tests, skipped=self.skipped, ignored=self.ignored
-        )
+        return Guard(passed=self.passed, seen=self.seen | evaluation.tests, skipped=self.skipped, ignored=self.ignored)
 
 
 def _blocked(report: Report, ignored: frozenset[str]) -> bool:
