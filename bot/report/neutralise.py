@@ -19,9 +19,9 @@ _LINE_START = re.compile(r"^([#+=:-]|\d{1,9}(?=[.)]))")
 _ACTIVE = (
     (re.compile(r"@"), f"@{GAP}"),
     (re.compile(r"#(?=\d)"), f"#{GAP}"),
-    (re.compile(r"(?i)\b(gh)-(?=\d)"), rf"\1-{GAP}"),
+    (re.compile(r"(?i)(?<![A-Za-z0-9])(gh)-(?=\d)"), rf"\1-{GAP}"),
     (re.compile(r"://"), f":{GAP}//"),
-    (re.compile(r"(?i)\b(www)\."), rf"\1{GAP}."),
+    (re.compile(r"(?i)(?<![A-Za-z0-9])(www)\."), rf"\1{GAP}."),
     (re.compile(r"(?i)\[(?=(?:skip|no) (?:ci|actions)\]|(?:ci|actions) skip\])"), f"[{GAP}"),
     (re.compile(r"(?i)skip-checks:"), f"skip-checks{GAP}:"),
 )
@@ -109,8 +109,8 @@ def code(text: str, limit: int = 200) -> str:
 
 def fence(text: str, language: str = "", limit: int = 20_000) -> str:
     """The text verbatim (hidden characters shown) in a fenced code block that it cannot leave."""
-    shown = visible(text).rstrip("\n")
-    left_out = len(shown) - limit
+    shown = visible(text[: limit + 1]).rstrip("\n")  # a patch can be many megabytes
+    left_out = max(len(text.rstrip("\n")), len(shown)) - limit
     if left_out > 0:
         shown = shown[:limit].rpartition("\n")[0] or shown[:limit]
     ticks = "`" * max(3, _longest(shown, "`") + 1)

@@ -137,6 +137,8 @@ def test_prose_is_only_paragraphs(text: str) -> None:
 
 @given(hostile)
 @example("7")
+@example("_em_www.evil.example")
+@example("_GH-7")
 def test_a_sentence_is_only_a_paragraph(text: str) -> None:
     harmless(n.sentence(text), {"p", "code"})
 
