@@ -6,7 +6,7 @@ DEMO_ARGS =
 DEMO_REPLIES = bot/demo/replies.jsonl
 BENCH_ARGS =
 
-.PHONY: help setup image gvisor lint lock test test-fast demo record-demo bench-sandbox clean
+.PHONY: help setup image gvisor lint lock settings demo-log test test-fast demo record-demo bench-sandbox clean
 
 help: ## Say what there is
 	@echo "selfrepair: make TARGET"
@@ -28,6 +28,10 @@ lint: ## Every linter (no Docker)
 lock: ## Take the newest versions that pyproject.toml allows into requirements.lock
 	@scripts/lock.sh
 
+settings: ## Write the settings of bot/config.py into action.yml and README.md
+	@scripts/venv.sh
+	@$(PYTHON) scripts/settings.py
+
 test: gvisor lint ## All set-up, all linters, all tests
 	@$(PYTHON) -m pytest $(PYTEST_ARGS)
 
@@ -37,6 +41,9 @@ test-fast: ## Unit tests only (no Docker)
 
 demo: gvisor ## The main job on a bundled broken repository; no key needed
 	@$(PYTHON) -m bot demo $(DEMO_ARGS)
+
+demo-log: setup ## Make the demo's CI log anew, by really running its checks
+	@scripts/demo-log.sh
 
 record-demo: gvisor ## Record the demo's replies anew from a real model (DEMO_ARGS="--model M --base-url URL")
 	@$(PYTHON) -m bot demo --record $(DEMO_REPLIES) $(DEMO_ARGS)

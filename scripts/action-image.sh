@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The action's image, selfrepair:dev: built when what goes into it is not what the image at hand was built from.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 image=selfrepair:dev

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # base-image.sh python:X.Y-slim-SUITE: the image under Docker's own name; where no registry can be reached, a stand-in
 # made by debootstrap from the Debian archive that this machine uses, with the machine's trust and pip configuration.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 image=$1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Removes what the Makefile made: the environment, caches, and the product's images and containers.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 rm -rf .venv .stamps build dist node_modules selfrepair-out

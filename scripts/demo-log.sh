@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Makes the demo's CI log anew: really runs the workflow's commands in the base image and prints them as GitHub does.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 docker run --rm -i -v "$root:/src:ro" python:3.13-slim-trixie sh -ec '

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # A Docker engine that answers: installed when there is none, started when it does not run.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 log=/var/log/dockerd.log

@@ -1,10 +1,9 @@
 # shellcheck shell=bash
-# What every script here shares: strictness, one voice, one lock. Sourced, never run.
-set -euo pipefail
+# What every script here shares: one voice, one lock. Sourced, never run.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
-cd "$root"
+cd "$root" || exit
 
 say() { printf 'setup: %s\n' "$*"; }
 die() {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Every linter, each to its end, so that one run tells all there is to mend.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 export PATH="$root/.venv/bin:$PATH"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Writes requirements.lock: the newest versions that pyproject.toml allows, as `name==version` lines and no more.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 lock

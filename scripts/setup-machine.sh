@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Everything that `make demo` and `make test` need on a fresh machine; a second run changes nothing.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 lock

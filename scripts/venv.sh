@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The development environment, .venv: made once, brought up to date when what it is made from changes.
+set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 python() {
