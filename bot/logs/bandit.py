@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 
 from bot.domain.findings import Diagnostic
@@ -10,26 +11,41 @@ from bot.logs.paths import relative
 
 _ISSUE = re.compile(r">> Issue: \[(?P<code>B\d+)(?::(?P<name>\w+))?\] (?P<text>.+)$")
 _SEVERITY = re.compile(r"\s+Severity: (\w+)")
+_CUSTOM = re.compile(r"(?P<file>[^:]+):(?P<line>\d{1,9}): (?P<code>B\d{3})\[\w+\]: (?P<level>[A-Z]+): (?P<text>.+)$")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_CSV = "filename,test_name,test_id,issue_severity,"
 _PLACE = re.compile(r"\s+Location: (?P<file>.+?):(?P<line>\d{1,9})(?::(?P<col>\d{1,9}))?$")
 
 
 class Bandit(Rows):
     """Issues of bandit; columns are as printed, counted from 0."""
 
-    trigger = r">> Issue: \[B|\s+Severity: |\s+Location: |Run started:|Code scanned:"
+    trigger = r">> Issue: \[B|\s+Severity: |\s+Location: |[^:]++:\d+: B\d{3}\[|filename,test_name,|[^,]++,\w+,B\d{3},"
 
     def __init__(self) -> None:
         super().__init__()
         self._issue: tuple[str, str] | None = None
         self._severity = "error"
+        self._columns: list[str] | None = None
 
     def feed(self, line: str) -> bool:
         """Take one line."""
         if found := _ISSUE.match(line):
             self._issue = (found.group("code"), found.group("text"))
             return True
+        if found := _CUSTOM.match(line):
+            return self.add(
+                Diagnostic(
+                    tool="bandit",
+                    file=relative(found.group("file")),
+                    line=int(found.group("line")),
+                    code=found.group("code"),
+                    message=found.group("text"),
+                    severity=found.group("level").lower(),
+                )
+            )
         if self._issue is None:
-            return False
+            return self._table(line)
         if found := _SEVERITY.match(line):
             self._severity = found.group(1).lower()
             return True
@@ -47,3 +63,26 @@ class Bandit(Rows):
             )
             return self.add(row)
         return False
+
+    def _table(self, line: str) -> bool:
+        """Rows of `-f csv`, by the names in its first line."""
+        if line.startswith(_CSV):
+            self._columns = line.split(",")
+            return True
+        if self._columns is None:
+            return False
+        row = dict(zip(self._columns, next(csv.reader([line]), []), strict=False))
+        place, column = row.get("line_number", ""), row.get("col_offset", "")
+        if not _NUMBER.fullmatch(place):
+            return False
+        return self.add(
+            Diagnostic(
+                tool="bandit",
+                file=relative(row["filename"]),
+                line=int(place),
+                col=int(column) if _NUMBER.fullmatch(column) else None,
+                code=row["test_id"],
+                message=row.get("issue_text", ""),
+                severity=row["issue_severity"].lower(),
+            )
+        )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from bot.domain.findings import Diagnostic
 from bot.logs.clean import LONGEST
 from bot.logs.parser import Rows
 from bot.logs.paths import relative
 from bot.logs.pylint import SEVERITY
+
+_CODED = re.compile(r"(?:\((?P<old>[\w-]+)\) |(?P<new>[A-Z]+\d+|[a-z]+-[a-z-]+): )?(?P<text>.*)", re.DOTALL)
 
 Shape = Callable[[Any], Iterator[Diagnostic]]
 
@@ -193,9 +197,10 @@ def _gitlab(document: object) -> Iterator[Diagnostic]:
         place = _get(r, "location")
         begin = _get(place, "positions", "begin")
         line = _get(begin, "line") or _get(place, "lines", "begin")
-        yield _row(
-            "codequality", _get(place, "path"), line, _get(begin, "column"), r.get("check_name"), r.get("description")
-        )
+        told = _CODED.match(str(r.get("description") or ""))
+        parts = told.groupdict() if told else {}
+        code = r.get("check_name") or parts.get("old") or parts.get("new")
+        yield _row("codequality", _get(place, "path"), line, _get(begin, "column"), code, parts.get("text"))
 
 
 def _sarif(document: object) -> Iterator[Diagnostic]:
@@ -206,13 +211,24 @@ def _sarif(document: object) -> Iterator[Diagnostic]:
             region = _get(place, "region")
             yield _row(
                 tool,
-                _get(place, "artifactLocation", "uri"),
+                unquote(str(_get(place, "artifactLocation", "uri") or "")),
                 _get(region, "startLine"),
                 _get(region, "startColumn"),
                 r.get("ruleId"),
                 _get(r, "message", "text"),
                 r.get("level"),
             )
+
+
+def _rdjson(document: object) -> Iterator[Diagnostic]:
+    """The reviewdog format."""
+    tool = str(_get(document, "source", "name") or "reviewdog").lower()
+    for r in _all(_get(document, "diagnostics")):
+        start = _get(r, "location", "range", "start")
+        code = _get(r, "code", "value")
+        yield _row(
+            tool, _get(r, "location", "path"), _get(start, "line"), _get(start, "column"), code, r.get("message")
+        )
 
 
 SHAPES: tuple[tuple[Callable[[object], bool], Shape], ...] = (
@@ -222,7 +238,8 @@ SHAPES: tuple[tuple[Callable[[object], bool], Shape], ...] = (
     (_has("file", "line", "message", "severity", "code"), _mypy),
     (_has("generalDiagnostics", "summary"), _pyright),
     (lambda d: _has("results", "metrics")(d) and _has("test_id", "filename")(_get(d, "results")), _bandit),
-    (_has("check_name", "fingerprint", "location"), _gitlab),
+    (_has("description", "fingerprint", "location"), _gitlab),
     (_has("$schema", "runs", "version"), _sarif),
+    (lambda d: isinstance(d, Mapping) and _has("location", "message")(_get(d, "diagnostics")), _rdjson),
 )
 """How a document is told and read, tried in order."""

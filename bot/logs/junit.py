@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from xml.etree.ElementTree import ParseError, XMLParser
 
-from bot.domain.findings import Failure, FailureKind
+from bot.domain.findings import Diagnostic, Failure, FailureKind, Finding
 from bot.logs.parser import MOST, MOST_IDS, Found
 from bot.logs.paths import inside, relative
 from bot.logs.pytest_words import told
@@ -64,7 +64,7 @@ class _Cases:
     """What the XML parser calls: keeps cases only, so that a document of any length takes no memory."""
 
     def __init__(self) -> None:
-        self.failures: list[Failure] = []
+        self.failures: list[Finding] = []
         self.passed: set[str] = set()
         self.skipped: set[str] = set()
         self.dropped = 0
@@ -73,12 +73,15 @@ class _Cases:
         self._case: dict[str, str] | None = None
         self._bad: list[tuple[str, dict[str, str], list[str]]] = []
         self._skip = False
+        self._suite = ""
         self._text: list[str] | None = None
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         """An element begins."""
         self.depth += 1
-        if tag == "testcase":
+        if tag == "testsuite":
+            self._suite = given.get("name", "")
+        elif tag == "testcase":
             self._case, self._bad, self._skip = given, [], False
         elif self._case is not None and tag in ("failure", "error") and len(self._bad) < 20:
             self._text = []
@@ -113,8 +116,26 @@ class _Cases:
         for tag, given, text in self._bad:
             if len(self.failures) >= MOST:
                 self.dropped += 1
+            elif case.get("name", "").startswith("org.ruff"):
+                self.failures.append(_ruff(self._suite, case, given.get("message", "")))
             else:
                 self.failures.append(_failure(test, case, tag, given.get("message", ""), "".join(text)))
+
+
+def _ruff(suite: str, case: dict[str, str], message: str) -> Diagnostic:
+    """ruff writes its rows as failing cases: suite the file, name `org.ruff.CODE`."""
+    return Diagnostic(
+        tool="ruff",
+        file=relative(suite),
+        line=_number(case.get("line")),
+        col=_number(case.get("column")),
+        code=case["name"].removeprefix("org.ruff").lstrip(".") or "invalid-syntax",
+        message=message.split("\n")[0],
+    )
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and re.fullmatch(r"[0-9]{1,8}", text) else None
 
 
 def _id(case: dict[str, str]) -> str:
@@ -147,7 +168,7 @@ def _failure(test: str, case: dict[str, str], tag: str, message: str, text: str)
     said = message.split("\n")
     frames = [Frame(relative(f.file), f.line, f.name, f.source) for f in trace.frames]
     filled = told(failure, frames, trace.exception(), (said[0] or None, said[1:]))
-    place = case.get("line") or ""
-    if filled.line is None and not any(inside(f.file) for f in frames) and re.fullmatch(r"[0-9]{1,8}", place):
-        return replace(filled, line=int(place) + 1)
+    place = _number(case.get("line"))
+    if filled.line is None and not any(inside(f.file) for f in frames) and place is not None:
+        return replace(filled, line=place + 1)  # pytest counts from 0 there
     return filled

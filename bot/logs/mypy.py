@@ -65,7 +65,8 @@ class Mypy(Rows):
         """A message broken at the terminal's width goes on until its `[code]`; without one it was not broken."""
         if self._open is None:
             return False
-        if not line or line[0] == " " or len(self._open) > _WRAPPED:
+        apart = line[:1] == " " and not _CODE.match(line.strip())
+        if not line or apart or len(self._open) > _WRAPPED:
             self._give_up()
             return False
         self._open.append(line.strip())

@@ -96,7 +96,7 @@ class Output:
 def _merged(said: list[tuple[str, Found]], inner: list[Read]) -> Read:
     kinds = [PARSERS[name].kind for name, found in said if found.findings or found.ended or found.blocked]
     founds = [found for _, found in said] + [read.found for read in inner]
-    findings = _once([finding for found in founds for finding in found.findings])
+    findings = _once([found.findings for found in founds])
     merged = Found(
         findings=findings[:MOST],
         passed=_ids(founds, "passed"),
@@ -116,14 +116,22 @@ def _ids(founds: list[Found], field: str) -> frozenset[str]:
     return frozenset(sorted(ids)[:MOST_IDS]) if len(ids) > MOST_IDS else frozenset(ids)
 
 
-def _once(findings: list[Finding]) -> tuple[Finding, ...]:
-    """The same complaint from two formats (a row and its annotation, a row and its JSON) counts once."""
-    kept: dict[object, Finding] = {}
-    for finding in findings:
-        if isinstance(finding, Diagnostic):
-            key: object = (finding.file, finding.line, finding.col, finding.code, finding.message)
-        else:
-            key = (finding.id, finding.kind, finding.file)
-        if key not in kept:
-            kept[key] = finding
-    return tuple(kept.values())
+def _once(parts: list[tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    """The same complaint from two formats (a row and its annotation, a report and its XML) counts once.
+
+    A file that a formatter names does not count again for its diff.
+    """
+    kept: list[Finding] = []
+    seen: set[object] = set()
+    for part in parts:
+        fresh = [finding for finding in part if _identity(finding) not in seen]
+        seen.update(_identity(finding) for finding in fresh)
+        kept += fresh
+    named = {f.file for f in kept if isinstance(f, Diagnostic) and f.severity != "diff" and f.line is None}
+    return tuple(f for f in kept if not (isinstance(f, Diagnostic) and f.severity == "diff" and f.file in named))
+
+
+def _identity(finding: Finding) -> object:
+    if isinstance(finding, Diagnostic):
+        return (finding.file, finding.line, finding.code, finding.message, finding.severity == "diff")
+    return (finding.id, finding.kind, finding.file)

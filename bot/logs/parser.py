@@ -66,5 +66,5 @@ class Rows:
         return True
 
     def found(self, exit_code: int | None) -> Found:
-        """The rows in the order printed, exact repetitions once."""
-        return Found(findings=tuple(dict.fromkeys(self.rows)), ended=self.ended, dropped=self.dropped)
+        """The rows in the order printed."""
+        return Found(findings=tuple(self.rows), ended=self.ended, dropped=self.dropped)

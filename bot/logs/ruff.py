@@ -8,7 +8,7 @@ from bot.domain.findings import Diagnostic
 from bot.logs.parser import Rows
 from bot.logs.paths import relative
 
-CODE = r"[A-Z]{1,7}\d{1,5}|invalid-syntax|[a-z]+(?:-[a-z]+)+"
+CODE = r"[A-Z]{1,7}\d{1,5}|invalid-syntax|SyntaxError|[a-z]+(?:-[a-z]+)+"
 _ROW = re.compile(
     rf"(?P<file>(?:[A-Za-z]:)?[^:]+)(?::cell \d+)?:(?P<line>\d{{1,9}}):(?P<col>\d{{1,9}}): (?P<code>{CODE}):? "
     r"(?:\[\*\] )?(?P<text>.+)"
@@ -32,7 +32,7 @@ class Ruff(Rows):
 
     trigger = (
         rf"[^:]++:(?:cell \d+:)?\d+:\d+: (?:{CODE})|(?:{CODE}):? \S| *--> \S|\S.*:$| +\d+:\d+ +(?:{CODE})"
-        r"|[^:]++:\d+: \[[A-Z]|##vso\[|Found \d+ error|All checks passed|\[\*\] \d"
+        r"|[^:]++:\d+: \[[A-Za-z]|##vso\[|Found \d+ error|All checks passed|\[\*\] \d"
     )
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Ruff(Rows):
             file=relative(file or groups["file"]),
             line=int(groups["line"]),
             col=int(groups["col"]) if groups.get("col") else None,
-            code=code,
+            code="invalid-syntax" if code == "SyntaxError" else code,
             message=text.strip(),
         )
         return self.add(row)

@@ -6,6 +6,7 @@ import re
 
 _EXCEPTION = re.compile(r"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?::(?: (.*)|$)|$)", re.DOTALL)
 _PLACES = re.compile(r" within -?\w+ (?:places|delta)(?:\b.*)?$")
+_DIFFER = re.compile(r"^(?:Lists|Tuples|Sequences|Sets|Strings) differ: ")
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -39,10 +40,16 @@ def compared(assertion: str) -> tuple[str | None, str | None]:
     if assertion.startswith("assert "):
         sides = _sides(assertion.removeprefix("assert "), " == ")
     elif assertion.startswith("AssertionError: "):
-        sides = _sides(_PLACES.sub("", assertion.removeprefix("AssertionError: ")), " != ")
+        text = _DIFFER.sub("", _PLACES.sub("", assertion.removeprefix("AssertionError: ")))
+        sides = _sides(_without_note(text), " != ")
     else:
         sides = None
     return (sides[1], sides[0]) if sides else (None, None)
+
+
+def _without_note(text: str) -> str:
+    """unittest appends a message of one's own after " : "."""
+    return next((text[:at] for at in _occurrences(text, " : ") if _outside(text, at)), text)
 
 
 def _sides(text: str, operator: str) -> tuple[str, str] | None:
