@@ -36,6 +36,7 @@ class _Told:
     changed: tuple[Hunk, ...]
     characters: int
     wider: bool
+    function: bool = False
 
     @property
     def per_cause(self) -> int:
@@ -66,12 +67,15 @@ def build(
     tokens: int = 2000,
     wider: bool = False,
     hint: str = "",
+    focus: int | None = None,
 ) -> RepairPacket:
     """The packet for one turn, at most `tokens` estimated tokens of JSON.
 
     `read` and `paths` give the state that edits are made against, `changed` the hunks since the last green run.
     `hidden` are held-out test ids: neither their ids nor their values nor their source are shown. `wider` shows more
-    source and more examples (raise `tokens` with it). `hint` is said to the model as it is. The same input always gives
+    source and more examples (raise `tokens` with it). `hint` is said to the model as it is.
+    `focus` tells one cause only, that of this rank (counted round), and of its code no more than functions: a weak
+    model repairs one small thing or nothing. The same input always gives
     the same packet. Below about 300 tokens there is no room for a failure, and all findings end as `omitted`.
     """
     failures = [f for report in evaluation.reports for f in report.findings if isinstance(f, Failure)]
@@ -84,20 +88,22 @@ def build(
         changed=view.hunks(changed),
         characters=int(tokens * CHARACTERS_PER_TOKEN),
         wider=wider,
+        function=focus is not None,
     )
     causes = [c for cause in group(evaluation, finder, changed) if (c := _without(cause, hidden))]
+    chosen = causes if focus is None or not causes else [causes[focus % len(causes)]]
     draft = Draft(
         RepairPacket(
             iteration=iteration,
             max_iterations=max_iterations,
             summary=summary(evaluation),
-            priority=priority(causes),
-            instructions=instructions(causes, hint),
+            priority=priority(chosen),
+            instructions=instructions(chosen, hint),
         ),
         view,
         tokens - 8,  # room for `omitted`, which is known last
     )
-    _fill(draft, causes, told, history)
+    _fill(draft, chosen, told, history)
     return _finished(draft.packet, causes, view)
 
 
@@ -146,7 +152,7 @@ def _add_failures(draft: Draft, failures: Sequence[Failure], told: _Told) -> lis
         if draft.add_failure(_versions(failure, told)):
             added.append(failure)
             for suspect in _suspects(failure, told)[:1]:
-                draft.carry(spans.of_suspect(told.view, suspect, min(told.source, draft.room)), "failures")
+                draft.carry(_excerpts(suspect, told, min(told.source, draft.room)), "failures")
     return added
 
 
@@ -231,7 +237,8 @@ def _add_history(draft: Draft, history: Sequence[Past], told: _Told) -> None:
 def _add_diagnostics(draft: Draft, cause: Cause, told: _Told) -> None:
     for diagnostic in cause.diagnostics:
         if draft.add_diagnostic(_told_diagnostic(diagnostic, told)):
-            draft.carry(spans.of_diagnostic(told.view, diagnostic, min(told.source, draft.room) // 2), "diagnostics")
+            allowance = min(told.source, draft.room) // 2
+            draft.carry(spans.of_diagnostic(told.view, diagnostic, allowance, told.function), "diagnostics")
 
 
 def _told_diagnostic(diagnostic: Diagnostic, told: _Told) -> PacketDiagnostic:
@@ -256,6 +263,10 @@ def _add_places(draft: Draft, cause: Cause, told: _Told) -> None:
                 _first_fitting(draft, spans.of_suspect(told.view, place, min(told.source, draft.room)))
 
 
+def _excerpts(suspect: Suspect, told: _Told, allowance: int) -> Iterator[Span]:
+    return spans.of_suspect(told.view, suspect, allowance, function=told.function)
+
+
 def _first_fitting(draft: Draft, versions: Iterator[Span]) -> None:
     any(draft.add_span(span) for span in versions)
 
@@ -273,10 +284,12 @@ def _add_context(draft: Draft, failures: Sequence[Failure], told: _Told) -> None
     for failure in failures[: 3 if told.wider else 2]:
         for span in spans.of_test(told.view, told.finder, failure):
             draft.add_span(span)
+    if told.function:
+        return
     for failure in failures:
         suspects = _suspects(failure, told)[: 6 if told.wider else 3]
         for suspect in suspects[:1]:
             _first_fitting(draft, filter(None, [spans.imports(told.view, suspect.path)]))
             _first_fitting(draft, filter(None, [spans.constructor(told.view, suspect)]))
         for suspect in suspects[1:]:
-            _first_fitting(draft, spans.of_suspect(told.view, suspect, min(told.source, draft.room) // 2))
+            _first_fitting(draft, _excerpts(suspect, told, min(told.source, draft.room) // 2))

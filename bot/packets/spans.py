@@ -19,11 +19,15 @@ WHOLE_LINES = 150
 """A file up to this size is shown whole if it also fits: small models rewrite whole functions and files."""
 
 
-def of_suspect(view: View, suspect: Suspect, allowance: int) -> Iterator[Span]:
-    """Ever smaller excerpts for a suspect, the best first: the file, the function, lines around the place."""
-    ranges = [(1, len(view.tree.lines(suspect.path)))] if _small(view, suspect.path, allowance) else []
+def of_suspect(view: View, suspect: Suspect, allowance: int, *, function: bool = False) -> Iterator[Span]:
+    """Ever smaller excerpts for a suspect, the best first: the file, the function, lines around the place.
+
+    `function`: nothing larger than the function itself, for models that copy what they are shown.
+    """
+    ranges = [] if function or not _small(view, suspect.path, allowance) else [(1, len(view.tree.lines(suspect.path)))]
     if suspect.end > suspect.start:
-        ranges += [_with_surroundings(view, suspect), (suspect.start, suspect.end)]
+        ranges += [] if function else [_with_surroundings(view, suspect)]
+        ranges += [(suspect.start, suspect.end)]
     ranges += [_near(suspect, n) for n in (12, 6, 2)]
     for start, end in ranges:
         span = view.excerpt(suspect.path, start, end)
@@ -98,12 +102,12 @@ def _set_up(view: View, test: Test) -> Span | None:
     return view.excerpt(test.path, *extent(found[0])) if found else None
 
 
-def of_diagnostic(view: View, diagnostic: Diagnostic, allowance: int) -> Iterator[Span]:
-    """Ever smaller excerpts around a complaint."""
+def of_diagnostic(view: View, diagnostic: Diagnostic, allowance: int, function: bool = False) -> Iterator[Span]:
+    """Ever smaller excerpts around a complaint; `function`: not the whole file, unless the complaint is about that."""
     path = view.tree.resolve(diagnostic.file)
     if path is None:
         return
-    whole = _small(view, path, allowance) or diagnostic.line is None
+    whole = (not function and _small(view, path, allowance)) or diagnostic.line is None
     line = diagnostic.line or 1
     ranges = [(1, len(view.tree.lines(path)))] if whole else []
     ranges += [(line - n, line + n) for n in (4, 2, 0)]

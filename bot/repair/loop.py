@@ -177,6 +177,7 @@ class Loop:
             tokens=self.task.budget.packet_tokens * (2 if strategy is Strategy.WIDER else 1),
             wider=strategy is Strategy.WIDER,
             hint=self.task.hint,
+            focus=self._flat if self._narrow(strategy) else None,
         )
         return redact_packet(packet, self.world.redactor)
 
@@ -210,7 +211,8 @@ class Loop:
             limits=self._limits(),
             trace=True,
         )
-        failing = self.best.evaluation.failing - self.held.hidden - self.best.guard.ignored
+        told = frozenset(failure.test for failure in packet.failures)
+        failing = told or self.best.evaluation.failing - self.held.hidden - self.best.guard.ignored
         return find_holes(
             traced.coverage,
             failing=failing,
@@ -391,6 +393,10 @@ class Loop:
         rungs = (Strategy.FOCUSED, Strategy.INFILL, Strategy.FRESH, Strategy.WIDER)
         usable = tuple(rung for rung in rungs if rung is not Strategy.INFILL or self.best.evaluation.failing)
         return (*usable, Strategy.SECOND_MODEL) if self.world.second else usable
+
+    def _narrow(self, strategy: Strategy) -> bool:
+        """A small model is told one cause at a time; after a flat turn, the next one."""
+        return self.task.edit_format is EditFormat.FUNCTION and strategy in (Strategy.FOCUSED, Strategy.INFILL)
 
     def _proposer(self, strategy: Strategy) -> Proposer:
         second = self.world.second if strategy is Strategy.SECOND_MODEL else None
