@@ -36,7 +36,8 @@ fi
 rm -f "$stamp"
 say "installing selfrepair and its development tools into .venv (pip)"
 .venv/bin/python -m pip install -qq --disable-pip-version-check --no-input \
-    --constraint requirements.lock --requirement scripts/tools.txt --editable '.[dev]' </dev/null
+    --constraint requirements.lock --requirement scripts/tools.txt --editable '.[dev]' </dev/null ||
+    die "pip could not install them; where its words above name a conflict, pyproject.toml changed: run make lock"
 if .venv/bin/python -m pip freeze --exclude-editable | grep --invert-match --line-regexp --fixed-strings --file requirements.lock; then
     say "the versions above are not in requirements.lock: run make lock"
 fi
