@@ -15,12 +15,16 @@ from bot.domain.fitness import Evaluation, Guard
 from bot.domain.packet import Hunk
 from bot.domain.patch import Files
 from bot.domain.ports import (
+    Comment,
+    Commit,
     Delivered,
+    Effect,
     FailedRun,
     Forge,
     History,
     Progress,
     Proposer,
+    PullRequest,
     Sandbox,
     Trail,
     Trigger,
@@ -85,10 +89,24 @@ def _deliver(outcome: Outcome, run: FailedRun, ports: Ports) -> Told:
         if outcome.kind is OutcomeKind.REPAIRED and ports.forge.head(run.trigger.branch) != run.trigger.sha:
             reason = f"{run.trigger.branch} moved while the repair was made; the new commit's own run will wake us"
             outcome = replace(outcome, kind=OutcomeKind.IGNORED, reason=reason)
-        return Told(outcome=outcome, run=run, delivered=ports.forge.deliver(submit.plan(outcome, run)))
+        effects = [_redacted(effect, ports.redactor) for effect in submit.plan(outcome, run)]
+        return Told(outcome=outcome, run=run, delivered=ports.forge.deliver(effects))
     except Fault as fault:
+        if outcome.kind is OutcomeKind.FAULTED:  # the first fault is the one to mend
+            return Told(outcome=outcome, run=run, delivered=Delivered(notes=(f"not commented: {fault}. {fault.fix}",)))
         outcome = replace(outcome, kind=OutcomeKind.FAULTED, reason=f"not delivered: {fault}", fix=fault.fix)
         return Told(outcome=outcome, run=run, delivered=Delivered())
+
+
+def _redacted(effect: Effect, redactor: Redactor) -> Effect:
+    """Attack: a test that prints a secret, so that its message carries it into the pull request."""
+    match effect:
+        case Commit():
+            return replace(effect, message=redactor.text(effect.message))
+        case PullRequest():
+            return replace(effect, title=redactor.text(effect.title), body=redactor.text(effect.body))
+        case Comment():
+            return replace(effect, body=redactor.text(effect.body))
 
 
 class Story:

@@ -25,9 +25,9 @@ from bot.adapters.github_forge import GitHubForge
 from bot.adapters.local_forge import LocalForge
 from bot.bench import sandbox as bench_sandbox
 from bot.config import SETTINGS, Config
-from bot.domain.attempt import EXIT, Fault, InputError, OutcomeKind
+from bot.domain.attempt import EXIT, Fault, InputError, Outcome, OutcomeKind
 from bot.domain.fitness import Evaluation
-from bot.domain.ports import Ignored, Trigger
+from bot.domain.ports import Delivered, FailedRun, Ignored, Trigger
 from bot.logs import as_schema, read_job
 from bot.redact import Redactor
 
@@ -39,6 +39,10 @@ NETWORK = (
     *("SSL_CERT_FILE", "GIT_SSL_CAINFO"),
 )
 """Variables that git needs to reach the server; nothing else of the environment reaches it."""
+
+
+OUT = "selfrepair-out"
+"""Folder of the trail, in the workspace."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -71,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _settings(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--out", type=Path, default=Path("selfrepair-out"), help="folder for the trail and the reports")
+    sub.add_argument("--out", type=Path, default=Path(OUT), help="folder for the trail and the reports")
     sub.add_argument("--check", action="append", dest="checks", metavar="CMD", help="a command that must be green")
     sub.add_argument("--setup", action="append", metavar="CMD", help="a command that installs what the checks need")
     for row in SETTINGS:
@@ -109,37 +113,69 @@ def _interrupted(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _action(_args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """However it ends, the job's page says why: annotation, summary and outputs."""
     console = Console(sys.stdout, time.monotonic, runner=True)
+    fail_on = environ.get("INPUT_FAIL-ON") or Config.fail_on
+    try:
+        told, fail_on = _woken(console, environ)
+    except InputError as error:
+        for problem in error.problems:
+            console.notice("error", problem)
+        _publish(_unable(OutcomeKind.FAULTED, str(error), environ, "Correct what is named here."), environ)
+        raise
+    except Fault as fault:
+        told = _unable(OutcomeKind.FAULTED, str(fault), environ, fault.fix)
+    kind, delivered = told.outcome.kind, told.delivered
+    _publish(told, environ)
+    said = (f"{kind}: {told.outcome.reason}", told.outcome.fix, *delivered.notes, delivered.url)
+    console.notice("error" if kind is OutcomeKind.FAULTED else "notice", " ".join(part for part in said if part))
+    return _job_status(kind, fail_on)
+
+
+def _woken(console: Console, environ: Mapping[str, str]) -> tuple[action.Told, str]:
+    """The run, and what turns its job red. Raises InputError with every problem of event and inputs, and Fault."""
+    problems: list[str] = []
     inputs = {row.name: environ.get(f"INPUT_{row.name.upper()}", "") for row in SETTINGS}
-    woken = event.read(_event(environ), environ)
-    if isinstance(woken, Ignored):
-        return _ignored(console, woken)
+    with _noting(problems):
+        woken = event.read(_event(environ), environ)
+        if isinstance(woken, Ignored):
+            return _unable(OutcomeKind.IGNORED, woken.reason, environ), Config.fail_on
+    with _noting(problems):
+        config.load(("input", inputs))
+    repository = environ.get("GITHUB_REPOSITORY", "")
     token = environ.get("INPUT_GITHUB-TOKEN") or environ.get("GITHUB_TOKEN", "")
     server = environ.get("GITHUB_SERVER_URL", "https://github.com")
     api = environ.get("GITHUB_API_URL", "https://api.github.com")
-    forge = GitHubForge(token=token, repository=woken.repository, api_url=api, server_url=server)
+    with _noting(problems):
+        forge = GitHubForge(token=token, repository=repository, api_url=api, server_url=server)
+    if problems:
+        raise InputError(*problems)
     trigger = forge.resolve(woken)
     if isinstance(trigger, Ignored):
-        return _ignored(console, trigger)
+        return _unable(OutcomeKind.IGNORED, trigger.reason, environ), Config.fail_on
     settings = config.load((config.FILE, config.read_file(forge.settings())), ("input", inputs))
-    root = Path(environ.get("GITHUB_WORKSPACE", "."))
-    out = root / "selfrepair-out"
     network = {name: environ[name] for name in NETWORK if name in environ}
     with _scratch() as scratch:
         url = f"{server}/{trigger.repository}"
         tree = GitWorkspace.fetch(url, trigger.sha, trigger.branch, token, scratch / "repo.git", network=network)
-        told = wiring.run(trigger, settings, console, forge, tree, scratch, out, environ)
-    _publish(told, environ, out.relative_to(root))
-    kind = told.outcome.kind
-    level = "error" if kind is OutcomeKind.FAULTED else "notice"
-    said = (f"{kind}: {told.outcome.reason}", told.outcome.fix, told.delivered.url)
-    console.notice(level, " ".join(part for part in said if part))
-    return _job_status(kind, settings.fail_on)
+        out = Path(environ.get("GITHUB_WORKSPACE", ".")) / OUT
+        return wiring.run(trigger, settings, console, forge, tree, scratch, out, environ), settings.fail_on
 
 
-def _ignored(console: Console, why: Ignored) -> int:
-    console.notice("notice", f"nothing to do: {why.reason}")
-    return 0
+@contextmanager
+def _noting(problems: list[str]) -> Iterator[None]:
+    """Bad input is noted, so that all of it is told at once."""
+    try:
+        yield
+    except InputError as error:
+        problems += error.problems
+
+
+def _unable(kind: OutcomeKind, reason: str, environ: Mapping[str, str], fix: str = "") -> action.Told:
+    """How a run ended that never began."""
+    repository, name = environ.get("GITHUB_REPOSITORY", ""), environ.get("GITHUB_EVENT_NAME", "")
+    run = FailedRun(trigger=Trigger(repository=repository, event=name, branch="", sha=""))
+    return action.Told(outcome=Outcome(kind=kind, reason=reason, fix=fix), run=run, delivered=Delivered())
 
 
 def _event(environ: Mapping[str, str]) -> bytes | None:
@@ -151,7 +187,7 @@ def _event(environ: Mapping[str, str]) -> bytes | None:
         raise InputError(f"GITHUB_EVENT_PATH {path!r} {why}") from error
 
 
-def _publish(told: action.Told, environ: Mapping[str, str], out: Path) -> None:
+def _publish(told: action.Told, environ: Mapping[str, str]) -> None:
     """Write the job summary and the outputs, where the runner gave files for them."""
     outcome, delivered = told.outcome, told.delivered
     outputs = {
@@ -161,11 +197,12 @@ def _publish(told: action.Told, environ: Mapping[str, str], out: Path) -> None:
         "branch": delivered.branch or "",
         "iterations": str(sum(attempt.iteration > 0 for attempt in outcome.attempts)),
         "dollars": f"{outcome.spend.dollars:.4f}",
-        "trail": str(out),
+        "trail": OUT if outcome.chain_head else "",
         "chain-head": outcome.chain_head,
     }
     _append(environ.get("GITHUB_OUTPUT"), "".join(f"{name}={value}\n" for name, value in outputs.items()))
-    _append(environ.get("GITHUB_STEP_SUMMARY"), report.job_summary(outcome, told.run, delivered))
+    summary = report.job_summary(outcome, told.run, delivered)
+    _append(environ.get("GITHUB_STEP_SUMMARY"), Redactor(wiring.secrets_in(environ)).text(summary))
 
 
 def _append(path: str | None, text: str) -> None:
@@ -184,7 +221,7 @@ def _job_status(kind: OutcomeKind, fail_on: str) -> int:
 
 
 def _local(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    return _repair_here(args.repo, args.log, args, environ)
+    return _ended(_repair_here(args.repo, args.log, args, environ), args)
 
 
 def _demo(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -202,15 +239,25 @@ def _demo(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     shutil.copytree(DEMO / "repo", repo)
     git_plumbing.first_commit(repo, "A shop, red in CI")
     args.setup = args.setup or ["pip install -r requirements-dev.txt"]
-    status = _repair_here(repo, DEMO / "ci.log", args, environ, strict=True)
+    args.candidates = args.candidates or "3"
+    told = _repair_here(repo, DEMO / "ci.log", args, environ, strict=True)
     if args.record:
         shutil.copyfile(args.out / "trail" / "replies.jsonl", args.record)
-    return status
+    _show("what the model was told in turn 1", args.out / "trail" / "attempt-1" / "packet.json")
+    _show("the history", args.out / f"{report.MARKER}.md")
+    sys.stdout.write(f"\n──── the patch ────\n\n{told.outcome.diff}")
+    _show("the pull request", args.out / "pull-request.md")
+    return _ended(told, args)
+
+
+def _show(title: str, path: Path) -> None:
+    if path.exists():
+        sys.stdout.write(f"\n──── {title} ({path}) ────\n\n{path.read_text()}\n")
 
 
 def _repair_here(
     repo: Path, log: Path | None, args: argparse.Namespace, environ: Mapping[str, str], *, strict: bool = False
-) -> int:
+) -> action.Told:
     workspace = GitWorkspace.open(repo)
     logs = {log.stem: _log(log)} if log else {}
     forge = LocalForge(repo=repo, out=args.out, logs=logs)
@@ -218,8 +265,12 @@ def _repair_here(
     console = Console(sys.stdout, time.monotonic)
     trigger = Trigger(repository=repo.resolve().name, event="local", branch=workspace.branch, sha=workspace.head)
     with _scratch() as scratch:
-        told = wiring.run(trigger, settings, console, forge, workspace, scratch, args.out / "trail", environ)
-    sys.stdout.write(f"\n{report.terminal(told.outcome)}\nfiles: {args.out}\n")
+        return wiring.run(trigger, settings, console, forge, workspace, scratch, args.out / "trail", environ)
+
+
+def _ended(told: action.Told, args: argparse.Namespace) -> int:
+    where = f"branch: {told.delivered.branch}\n" if told.delivered.branch else ""
+    sys.stdout.write(f"\n{report.terminal(told.outcome)}\n{where}files: {args.out}\n")
     return EXIT[told.outcome.kind]
 
 
