@@ -37,7 +37,8 @@ from bot.repair import oracle
 from bot.repair.evaluate import evaluate
 from bot.repair.final import Final, final_check
 from bot.repair.judge import State, clean
-from bot.repair.loop import Loop, Task, World
+from bot.repair.loop import Loop
+from bot.repair.task import Task, World
 
 RERUNS = 2
 """How often failing tests are run again on the untouched head to find the flaky ones."""

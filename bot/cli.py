@@ -244,7 +244,7 @@ def _demo(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if args.record:
         shutil.copyfile(args.out / "trail" / "replies.jsonl", args.record)
     _show("what the model was told in turn 1", args.out / "trail" / "attempt-1" / "packet.json")
-    _show("the history", args.out / f"{report.MARKER}.md")
+    _show("the history", args.out / "history.md")
     sys.stdout.write(f"\n──── the patch ────\n\n{told.outcome.diff}")
     _show("the pull request", args.out / "pull-request.md")
     return _ended(told, args)

@@ -159,6 +159,7 @@ def first_commit(place: Path, message: str) -> str:
     person = {"NAME": "selfrepair", "EMAIL": "selfrepair@localhost", "DATE": "2026-01-01T00:00:00+0000"}
     env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in person.items()}
     git = Git(place=place, discover=True, env=env)
+    git.tell("symbolic-ref", "HEAD", "refs/heads/main")
     git.tell("add", "--all")
     git.tell("commit", "-q", "-m", message)
     return git.tell("rev-parse", "HEAD").decode().strip()

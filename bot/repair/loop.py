@@ -2,67 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.domain.attempt import Attempt, Budget, EditFormat, Prompt, Reply, Spend, Strategy, Verdict
+from bot.domain.attempt import Attempt, EditFormat, Spend, Strategy, Verdict
 from bot.domain.execution import Limits
-from bot.domain.findings import Check
 from bot.domain.fitness import Evaluation, Fitness
-from bot.domain.packet import Hunk, Past, RepairPacket
-from bot.domain.patch import Edit, Files, Hole, Patch, Proposal, Read, Refused, Rejected, apply
-from bot.domain.ports import Progress, Proposer, Sandbox, Trail
+from bot.domain.packet import Past, RepairPacket
+from bot.domain.patch import Edit, Files, Hole, Patch, Proposal, Read, Refused, Rejected
 from bot.packets import build, causes, redact_packet
-from bot.redact import Redactor
-from bot.repair import oracle, prompt, reply
+from bot.repair import oracle
+from bot.repair.asking import Asker, pretty
 from bot.repair.autofix import autofix
 from bot.repair.evaluate import evaluate
 from bot.repair.held_out import HeldOut
 from bot.repair.judge import Judgement, State, clean, judge
 from bot.repair.suspects import find_holes
-
-REASKS = 2
-"""How often a reply that cannot be used is asked again at once: costs money, not a turn."""
+from bot.repair.task import Task, World, over
 
 HOLES = 8
 """How many suspect spans one infill turn asks about."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """What is to be repaired, and within which bounds. `read` gives files of the head commit."""
-
-    environment: str
-    checks: tuple[Check, ...]
-    read: Read
-    paths: frozenset[str]
-    protected: frozenset[str]
-    protect: tuple[str, ...] = ()
-    allow: tuple[str, ...] = ()
-    changed: tuple[Hunk, ...] = ()
-    hint: str = ""
-    limits: Limits = Limits()
-    budget: Budget = Budget()
-    patience: int = 4
-    candidates: int = 1
-    edit_format: EditFormat = EditFormat.TOOL
-    max_tokens: int = 4096
-
-
-@dataclass(frozen=True, kw_only=True)
-class World:
-    """The collaborators of the loop. `clock` counts seconds and never goes back; `diff` is the workspace's."""
-
-    sandbox: Sandbox
-    proposer: Proposer
-    trail: Trail
-    progress: Progress
-    clock: Callable[[], float]
-    diff: Callable[[Files, Files | None], str]
-    redactor: Redactor
-    second: Proposer | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,15 +47,20 @@ class Loop:
     def __init__(self, task: Task, world: World, start: State) -> None:
         self.task, self.world, self.best = task, world, start
         self.attempts: list[Attempt] = []
-        self.spend = Spend()
+        self._used = Spend()
         self.held = HeldOut()
         self.refused: Refused | None = None
         self.stopped = ""
         self._began = world.clock()
         self._rung = 0
         self._flat = 0
-        self._tried: set[str] = {_digest(start.files)}
+        self._asker = Asker(task, world, start.files)
         self._restored = oracle.protected_files(task.read, task.protected)
+
+    @property
+    def spend(self) -> Spend:
+        """What model and sandbox have used."""
+        return self._used + self._asker.spend
 
     @property
     def iteration(self) -> int:
@@ -148,7 +112,7 @@ class Loop:
         began, spent, number = self.world.clock(), self.spend, self.iteration + 1
         strategy = self._ladder()[self._rung]
         packet = self._packet(number, strategy)
-        self.world.trail.attach(f"attempt-{number}/packet.json", _pretty(packet.as_json()))
+        self.world.trail.attach(f"attempt-{number}/packet.json", pretty(packet.as_json()))
         say = f"iteration {number} of {self.task.budget.iterations}"
         self.world.progress.say(say, f"{strategy}: {packet.summary}")
         tried = list(self._candidates(packet, strategy))
@@ -169,7 +133,7 @@ class Loop:
             self.best.evaluation,
             iteration=number,
             max_iterations=self.task.budget.iterations,
-            read=self._shown,
+            read=self.world.shown(self._read),
             paths=self.task.paths,
             changed=self.task.changed,
             history=() if fresh else self._history(),
@@ -186,7 +150,7 @@ class Loop:
         for index, hole in enumerate(self._holes(packet, strategy)):
             if self._must_stop():
                 return
-            proposal, files = self._propose(packet, strategy, index, hole)
+            proposal, files = self._asker.propose(packet, strategy, index, hole, self.best.files)
             if isinstance(proposal, Refused):
                 self.refused = proposal
                 return
@@ -223,91 +187,12 @@ class Loop:
             spans=[span for span in (*(f.span for f in packet.failures), *packet.spans) if span],
         )
 
-    # -- asking ---------------------------------------------------------------------------------------------------
-
-    def _propose(
-        self, packet: RepairPacket, strategy: Strategy, index: int, hole: Hole | None
-    ) -> tuple[Proposal, Files]:
-        """Ask until a reply gives an untried patch that keeps the rules, or the re-asks are used up."""
-        correction: str | None = None
-        for _ in range(1 + REASKS):
-            asked = prompt.render(
-                packet,
-                strategy=strategy,
-                edit_format=EditFormat.HOLE if hole else self._format(strategy),
-                read=self._shown,
-                max_tokens=self.task.max_tokens,
-                attempt=index,
-                correction=correction,
-                hole=hole,
-            )
-            if not self._affordable(asked, strategy):
-                return Rejected(reason="the money left does not cover another call", rule="budget"), {}
-            answer = self._ask(asked, strategy)
-            proposal = reply.parse(
-                answer,
-                read=self._read,
-                edit_format=asked.edit_format,
-                paths=self.task.paths,
-                hole=hole,
-                near=prompt.files(packet),
-            )
-            proposal, files = self._checked(proposal)
-            if not isinstance(proposal, Rejected):
-                return proposal, files
-            if proposal.rule == "refusal":
-                break
-            correction = proposal.reason
-        return proposal, {}
-
-    def _ask(self, asked: Prompt, strategy: Strategy) -> Reply:
-        answer = self._proposer(strategy).ask(asked)
-        self.spend += answer.spend
-        name = f"attempt-{asked.packet.iteration}/reply-{self.spend.model_calls}.json"
-        content = {
-            "strategy": strategy,
-            "text": answer.text,
-            "tool": answer.tool_name,
-            "input": dict(answer.tool_input),
-        }
-        self.world.trail.attach(name, _pretty(content))
-        return answer
-
-    def _checked(self, proposal: Proposal) -> tuple[Proposal, Files]:
-        """The overlay of a patch over the head commit, unless it does not apply, breaks a rule or was tried before."""
-        if not isinstance(proposal, Patch):
-            return proposal, {}
-        touched = apply(proposal, self._read)
-        if isinstance(touched, Rejected):
-            return touched, {}
-        task = self.task
-        broken = oracle.check(
-            touched, protected=task.protected, paths=task.paths, protect=task.protect, allow=task.allow
-        )
-        if broken:
-            return broken, {}
-        files = {**self.best.files, **touched}
-        if _digest(files) in self._tried:
-            reason = "this is the code as it is now, or a patch that was refused before; propose a different change"
-            return Rejected(reason=reason, rule="repeated"), {}
-        return proposal, files
-
-    def _affordable(self, asked: Prompt, strategy: Strategy) -> bool:
-        price = self._proposer(strategy).price(asked)
-        if self.spend.dollars + price <= self.task.budget.dollars:
-            return True
-        self.stopped = (
-            f"money: ${self.spend.dollars:.2f} of ${self.task.budget.dollars:.2f} spent, "
-            f"the next call may cost ${price:.2f}"
-        )
-        return False
-
     # -- trying ---------------------------------------------------------------------------------------------------
 
     def _try(self, proposal: Proposal, files: Files) -> Candidate:
         if not isinstance(proposal, Patch):
             return Candidate(proposal=proposal)
-        self._tried.add(_digest(files))
+        self._asker.tried(files)
         diff = self.world.diff(files, self.best.files)
         run = self._evaluate(files, None)
         judged = judge(self.best, run, self.held, lambda ids: ids - self._evaluate(files, ids).passed)
@@ -324,8 +209,7 @@ class Loop:
             limits=self._limits(),
             only=only,
         )
-        used = Spend(sandbox_seconds=self.world.clock() - began, executions=len(run.results))
-        self.spend += used
+        self._used += Spend(sandbox_seconds=self.world.clock() - began, executions=len(run.results))
         return run.evaluation
 
     def _limits(self) -> Limits:
@@ -379,6 +263,7 @@ class Loop:
     def _must_stop(self) -> bool:
         """Whether the run is over; `stopped` then says which bound was reached."""
         elapsed = self.world.clock() - self._began
+        self.stopped = self.stopped or self._asker.broke
         if self.refused or self.stopped:
             return True
         if self.iteration >= self.task.budget.iterations:
@@ -398,19 +283,9 @@ class Loop:
         """A small model is told one cause at a time; after a flat turn, the next one."""
         return self.task.edit_format is EditFormat.FUNCTION and strategy in (Strategy.FOCUSED, Strategy.INFILL)
 
-    def _proposer(self, strategy: Strategy) -> Proposer:
-        second = self.world.second if strategy is Strategy.SECOND_MODEL else None
-        return second or self.world.proposer
-
-    def _format(self, strategy: Strategy) -> EditFormat:
-        return EditFormat.TOOL if strategy is Strategy.SECOND_MODEL else self.task.edit_format
-
-    def _read(self, path: str) -> bytes | None:
-        return self.best.files[path] if path in self.best.files else self.task.read(path)
-
-    def _shown(self, path: str) -> bytes | None:
-        content = self._read(path)
-        return None if content is None else self.world.redactor.data(content)
+    @property
+    def _read(self) -> Read:
+        return over(self.best.files, self.task.read)
 
     def _history(self) -> tuple[Past, ...]:
         """Refused attempts since the best state last moved: what was tried from here, and why it was refused."""
@@ -445,17 +320,5 @@ def _difference(after: Spend, before: Spend) -> Spend:
     return Spend(**{name: getattr(after, name) - getattr(before, name) for name in after.__dataclass_fields__})
 
 
-def _digest(files: Files) -> str:
-    """Identity of an overlay: the same change proposed in other words is the same change."""
-    hashed = hashlib.sha256()
-    for path, content in sorted(files.items()):
-        hashed.update(repr((path, content)).encode())
-    return hashed.hexdigest()
-
-
 def _text(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape")
-
-
-def _pretty(content: Mapping[str, object]) -> bytes:
-    return json.dumps(content, indent=2, ensure_ascii=False, default=str).encode("utf-8", "replace")

@@ -13,7 +13,8 @@ from bot.redact import Redactor
 from bot.repair import oracle
 from bot.repair.evaluate import evaluate
 from bot.repair.judge import State
-from bot.repair.loop import Loop, Task, World
+from bot.repair.loop import Loop
+from bot.repair.task import Task, World
 from tests.fakes.ports import Lines, MemoryTrail, ScriptedProposer, Tree
 from tests.fakes.sandbox import LocalProcessSandbox
 
