@@ -241,7 +241,7 @@ def _demo(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     args.setup = args.setup or ["pip install -r requirements-dev.txt"]
     args.candidates = args.candidates or "3"
     told = _repair_here(repo, DEMO / "ci.log", args, environ, strict=True)
-    if args.record:
+    if args.record and told.outcome.kind is OutcomeKind.REPAIRED:  # a run that failed shows nothing
         shutil.copyfile(args.out / "trail" / "replies.jsonl", args.record)
     _show("what the model was told in turn 1", args.out / "trail" / "attempt-1" / "packet.json")
     _show("the history", args.out / "history.md")
