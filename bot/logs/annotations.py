@@ -7,6 +7,7 @@ Escapes: https://docs.github.com/actions/reference/workflow-commands-for-github-
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
 from bot.logs.parser import Rows
@@ -20,7 +21,7 @@ _CODED = re.compile(r"\((?P<code>[A-Za-z][\w/@.-]*)\)$")
 class Annotations(Rows):
     """`::error file=...::` rows that name a file."""
 
-    trigger = r"::(?:error|warning) "
+    starts: ClassVar[tuple[str, ...]] = ("::error ", "::warning ")
 
     def feed(self, line: str) -> bool:
         """Take one line."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import ROW_LIKE, Rows
 from bot.logs.paths import relative
 
 _ISSUE = re.compile(r">> Issue: \[(?P<code>B\d+)(?::(?P<name>\w+))?\] (?P<text>.+)$")
@@ -20,7 +21,8 @@ _PLACE = re.compile(r"\s+Location: (?P<file>.+?):(?P<line>\d{1,9})(?::(?P<col>\d
 class Bandit(Rows):
     """Issues of bandit; columns are as printed, counted from 0."""
 
-    trigger = r">> Issue: \[B|\s+Severity: |\s+Location: |[^:]++:\d+: B\d{3}\[|filename,test_name,|[^,]++,\w+,B\d{3},"
+    starts: ClassVar[tuple[str, ...]] = (">> Issue: [B", "filename,test_name,")
+    patterns: ClassVar[tuple[str, ...]] = (ROW_LIKE,)
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,6 +34,7 @@ class Bandit(Rows):
         """Take one line."""
         if found := _ISSUE.match(line):
             self._issue = (found.group("code"), found.group("text"))
+            self.holding = True
             return True
         if found := _CUSTOM.match(line):
             return self.add(
@@ -51,7 +54,7 @@ class Bandit(Rows):
             return True
         if found := _PLACE.match(line):
             code, text = self._issue
-            self._issue = None
+            self._issue, self.holding = None, False
             row = Diagnostic(
                 tool="bandit",
                 file=relative(found.group("file")),
@@ -62,18 +65,21 @@ class Bandit(Rows):
                 severity=self._severity,
             )
             return self.add(row)
-        return False
+        self.holding = line.startswith("  ")
+        return self.holding
 
     def _table(self, line: str) -> bool:
         """Rows of `-f csv`, by the names in its first line."""
         if line.startswith(_CSV):
             self._columns = line.split(",")
+            self.holding = True
             return True
         if self._columns is None:
             return False
         row = dict(zip(self._columns, next(csv.reader([line]), []), strict=False))
         place, column = row.get("line_number", ""), row.get("col_offset", "")
         if not _NUMBER.fullmatch(place):
+            self._columns, self.holding = None, False
             return False
         return self.add(
             Diagnostic(

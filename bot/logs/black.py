@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import COUNTED, Rows
 from bot.logs.paths import relative
 
 _WOULD = re.compile(r"would reformat (.+)$")
@@ -20,7 +21,8 @@ _END = re.compile(r"(?:Oh no!|All done!)|\d+ files? would be (?:reformatted|left
 class Black(Rows):
     """Files that black would change or cannot read; a diff counts as one complaint a file, of severity "diff"."""
 
-    trigger = r"would reformat |error: cannot |--- \S|Oh no!|All done!|\d+ files? would be "
+    starts: ClassVar[tuple[str, ...]] = ("would reformat ", "error: cannot ", "--- ", "Oh no!", "All done!")
+    patterns: ClassVar[tuple[str, ...]] = (COUNTED,)
 
     def feed(self, line: str) -> bool:
         """Take one line."""

@@ -15,19 +15,21 @@ _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links
     r"|\x1b[ -/]*[0-~]"  # every other escape
-    r"|\x1b|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]"
+    r"|\x1b"
 )
 _ORPHANS = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)?m")
-_DIRTY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n\r\x1b")
 
 
 def lines(chunks: Iterable[bytes]) -> Iterator[str]:
     """Split bytes into lines; invalid UTF-8 becomes U+FFFD; a carriage return inside a line starts a new one.
 
+    Control characters other than tab and escape are left out.
+
     Memory is bound by the longest chunk and LONGEST, whatever the chunks are cut into.
     """
     for block in _blocks(chunks):
-        text = block.decode("utf-8", "replace")
+        text = block.translate(None, _CONTROL).decode("utf-8", "replace")
         if "\r" not in text:
             yield from text.split("\n")
             continue
@@ -64,8 +66,8 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def plain(line: str) -> str:
-    """Without terminal escapes and control characters (tabs stay), and without colours whose escape got lost."""
-    if _DIRTY.search(line):
+    """Without terminal escapes, and without colours whose escape got lost."""
+    if "\x1b" in line:
         line = _ESCAPES.sub("", line)
     if "[0m" in line:
         line = _ORPHANS.sub("", line)

@@ -86,11 +86,10 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _DURATION = re.compile(r"[\d.]+[smhd]?$")
 _PYTHON = re.compile(r"(?:.*/)?(?:python|pypy)(?:\d(?:\.\d+)?t?)?(?:\.exe)?$")
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh$")
-_HARMLESS = frozenset(
+_SILENT = frozenset(
     (
         *(
             "cd",
-            "echo",
             "export",
             "set",
             "source",
@@ -104,25 +103,34 @@ _HARMLESS = frozenset(
             "false",
             "wait",
             "exit",
-        ),
-        *(
             "sleep",
-            "test",
-            "[",
-            "[[",
-            "pwd",
-            "which",
-            "umask",
-            "ulimit",
-            "trap",
-            "git",
-            "pip",
-            "pip3",
-            "apt",
-            "apt-get",
         ),
-        *("if", "then", "fi", "else", "for", "do", "done", ":", "unset", "shopt", "local", "pushd", "popd"),
+        *("test", "[", "[[", "pwd", "which", "umask", "ulimit", "trap", "git", "pip", "pip3", "apt", "apt-get", "curl"),
+        *(
+            "if",
+            "then",
+            "fi",
+            "else",
+            "for",
+            "do",
+            "done",
+            ":",
+            "unset",
+            "shopt",
+            "local",
+            "pushd",
+            "popd",
+            "venv",
+            "wget",
+        ),
     )
+)
+"""Commands whose output reports nothing on the repository's code."""
+
+_INSTALLS = re.compile(
+    r"(?:sudo )?(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?|uv (?:sync|pip|venv|lock|python)"
+    r"|poetry install|pdm (?:install|sync)|pipenv (?:install|sync)|apt(?:-get)? |python\S* -m (?:pip|venv|ensurepip))"
+    r"(?: |$)"
 )
 
 
@@ -144,12 +152,15 @@ def formats_of(script: str | None) -> frozenset[str] | None:
         return None
     formats: set[str] = set()
     for words in simple_commands(script):
-        if not words or words[0] in _HARMLESS:
-            continue
-        known = _known(words)
-        if known is None or known[1] is None:
-            return None
-        formats.add(known[1])
+        if words[0] == "echo":
+            formats.add("annotations")
+        elif words[0] in ("pip", "pip3") or _INSTALLS.match(" ".join(words[:4])):
+            formats.add("generic")  # a build that fails while it is installed
+        elif words[0] not in _SILENT:
+            known = _known(words)
+            if known is None or known[1] is None:
+                return None
+            formats.add(known[1])
     return frozenset(formats) or None
 
 

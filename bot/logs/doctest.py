@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Failure, FailureKind, Location
 from bot.logs.parser import MOST, Found
@@ -18,7 +19,8 @@ _PARTS = ("Failed example:", "Expected:", "Got:", "Expected nothing", "Exception
 class Doctest:
     """Push parser over doctest's report: one Failure a docstring, its first failing example."""
 
-    trigger = r"\*{70}$"
+    starts: ClassVar[tuple[str, ...]] = ("**********",)
+    patterns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
         self.holding = False

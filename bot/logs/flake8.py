@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import ROW_LIKE, Rows
 from bot.logs.paths import relative
 
 _ROW = re.compile(
@@ -17,7 +18,7 @@ _PYLINT = re.compile(r"(?P<file>[^:]+):(?P<line>\d{1,9}): \[(?P<code>[A-Z]{1,7}\
 class Flake8(Rows):
     """Rows of flake8."""
 
-    trigger = r"[^:]++:\d+:(?:\d+:)? \[?[A-Z]{1,7}\d"
+    patterns: ClassVar[tuple[str, ...]] = (ROW_LIKE,)
 
     def feed(self, line: str) -> bool:
         """Take one line."""

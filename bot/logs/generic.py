@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import ROW_LIKE, Rows
 from bot.logs.paths import inside, relative
 
 _ROW = re.compile(
@@ -22,7 +23,7 @@ _CODES = (
 class Generic(Rows):
     """Rows with a file that has an extension, a line, and a column or the word error or warning; no tool is claimed."""
 
-    trigger = r"[^:]++:\d+:"
+    patterns: ClassVar[tuple[str, ...]] = (ROW_LIKE,)
 
     def feed(self, line: str) -> bool:
         """Take one line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
 from bot.logs.parser import Rows
@@ -14,7 +15,7 @@ _ROW = re.compile(r"(?:ERROR: )(?P<file>\S.*?) (?P<text>Imports are incorrectly 
 class Isort(Rows):
     """Files whose imports isort would change."""
 
-    trigger = r"ERROR: .*Imports are incorrectly sorted"
+    starts: ClassVar[tuple[str, ...]] = ("ERROR: ",)
 
     def feed(self, line: str) -> bool:
         """Take one line."""

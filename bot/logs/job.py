@@ -7,7 +7,7 @@ each line, tab-separated), and text copied from the web page (no timestamps, no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from bot.domain.findings import CheckKind, JobLog, Report, Step
@@ -18,6 +18,7 @@ from bot.logs.output import Output, Read
 _STAMP = re.compile(r"\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?")
 _CYAN = "\x1b[36;1m"
 _EXIT = re.compile(r"(?:Process completed|Docker run failed) with exit code (-?\d{1,9})")
+_QUIET = re.compile(r"Run actions/(?:checkout|setup-[\w-]+|cache\S*|upload-\S+|download-\S+)@")
 _MOST_STEPS = 500
 _HEAD_LINES = 400
 
@@ -39,7 +40,8 @@ class _Open:
     def output(self) -> Output:
         """Made on first use: by then the command is known, and with it what to look for."""
         if self._output is None:
-            self._output = Output(formats_of("\n".join(self.command)))
+            quiet = self.action and _QUIET.match(self.name)
+            self._output = Output(frozenset() if quiet else formats_of("\n".join(self.command)))
         return self._output
 
     def close(self) -> Step:
@@ -88,14 +90,28 @@ class _Job:
         self._maybe: str | None = None
         self._head: int | None = None
         self._pasted = False
+        self._preamble = False
+        self._sink: Callable[[str], None] | None = None
 
     def feed(self, raw: str) -> None:
         """Take one line as it stands in the file."""
-        text = raw
-        if raw[4:5] == "-" or raw[:1] == "\ufeff":
+        if raw[27:29] == "Z " and raw[10:11] == "T" and raw[4:5] == "-":
+            text = raw[29:]
+            self.stamped = True
+        elif raw[4:5] == "-" or raw[:1] == "\ufeff":
             text = self._unstamped(raw)
         elif self._prefix is not None or ("\t" in raw and not self.stamped):
             text = self._unprefixed(raw)
+        else:
+            text = raw
+        sink = self._sink
+        if sink is not None and text[:3] != "##[" and text[:4] != "Clea":
+            sink(text)
+        else:
+            self._special(text)
+
+    def _special(self, text: str) -> None:
+        """Anything but a line of output of the step that is open."""
         if self._maybe is not None and self._opened(text):
             return
         if self._head is not None and self._header(text):
@@ -132,6 +148,7 @@ class _Job:
         word, _, rest = text[3:].partition("]")
         if word == "group" and rest.startswith("Run "):
             self._maybe = rest
+            self._sink = None
         elif word in ("error", "warning"):
             found = _EXIT.match(rest)
             if found and word == "error":
@@ -144,6 +161,7 @@ class _Job:
         title, self._maybe = self._maybe, None
         if title is None:
             return False
+        self._listen()
         first = plain(text)
         script = title.removeprefix("Run ")
         if not text.startswith((_CYAN, "with:", "env:", "shell:", "##[endgroup]")) and (
@@ -164,6 +182,7 @@ class _Job:
         self._head += 1
         if text.startswith("##[endgroup]") or self._head > _HEAD_LINES:
             self._head = None
+            self._listen()
             return True
         if text.startswith(_CYAN):
             step.command.append(plain(text))
@@ -198,16 +217,26 @@ class _Job:
             self.step = _Open("", len(self.steps) + 1)
         if self.step.exit_code in (None, 0):
             self.step.exit_code = code
+        self._sink = None
+
+    def _listen(self) -> None:
+        """From here on plain lines go straight to the open step: the way that most lines of a log take."""
+        ready = self.stamped and self.step is not None and self.step.exit_code is None and self._head is None
+        self._sink = self.step.output.feed if ready and self.step is not None else None
 
     def _output(self, text: str) -> None:
         if text == "Cleaning up orphan processes":
             self.finished = True
             return
         if self.step is None:
+            self._preamble = self._preamble or text.startswith("Current runner version:")
+            if self._preamble:
+                return
             self.step = _Open("", len(self.steps) + 1)
         self.step.output.feed(text)
 
     def _close(self) -> None:
+        self._sink = None
         if self.step is None:
             return
         if self.step.exit_code is None and self.step.command:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from bot.domain.findings import Diagnostic
@@ -22,11 +22,10 @@ Shape = Callable[[Any], Iterator[Diagnostic]]
 class JsonReports(Rows):
     """Collects a JSON document that starts at the margin; what does not stay JSON is let go."""
 
-    trigger = r"[\[{](?:$|[\"{\]}])"
+    patterns: ClassVar[tuple[str, ...]] = (r"[\[{](?:$|[\"{\]}])",)
 
     def __init__(self) -> None:
         super().__init__()
-        self.holding = False
         self._lines: list[str] = []
         self._size = 0
         self._depth = 0

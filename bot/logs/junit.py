@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import ClassVar
 from xml.etree.ElementTree import ParseError, XMLParser
 
 from bot.domain.findings import Diagnostic, Failure, FailureKind, Finding
@@ -18,7 +19,8 @@ _OPEN = re.compile(r"<\?xml |<testsuites?[ >]")
 class Junit:
     """Parser fed line by line. A document that declares a type is refused: entities can blow up or read files."""
 
-    trigger = r"<\?xml |<testsuites?[ >]"
+    starts: ClassVar[tuple[str, ...]] = ("<?xml ", "<testsuite")
+    patterns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
         self.holding = False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Found, Rows
+from bot.logs.parser import ROW_LIKE, Found, Rows
 from bot.logs.paths import relative
 
 _ROW = re.compile(
@@ -21,7 +22,8 @@ _WRAPPED = 14
 class Mypy(Rows):
     """Rows of mypy; notes explain rows and are none themselves."""
 
-    trigger = r"[^:]++(?::\d+)*: (?:error|warning|note):|Found \d+ errors? in|Success: no issues"
+    starts: ClassVar[tuple[str, ...]] = ("Found ", "Success: no issues")
+    patterns: ClassVar[tuple[str, ...]] = (ROW_LIKE,)
 
     def __init__(self) -> None:
         super().__init__()

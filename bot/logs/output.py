@@ -31,16 +31,17 @@ class Output:
 
     def __init__(self, formats: Collection[str] | None = None, *, nested: bool = False) -> None:
         self._names = together(formats)
-        self._limited = formats is not None
         self._parsers: dict[str, Parser] = {n: f.parser() for n, f in PARSERS.items() if n in self._names}
-        self._worth = prefilter(self._names)
+        self._starts, pattern = prefilter(self._names)
+        self._fits = pattern.match
         self._holder: Parser | None = None
         self._streams: dict[str, Output] = {}
-        self._nested = nested
+        self._mixed = not nested and formats is None
 
     def feed(self, line: str) -> None:
         """Take one raw line."""
-        line = plain(line)
+        if "\x1b" in line or "[0m" in line:
+            line = plain(line)
         if len(line) > SHOWN and line[0] not in "[{":
             line = line[:SHOWN]
         holder = self._holder
@@ -50,9 +51,9 @@ class Output:
                 self._holder = None
             if taken:
                 return
-        elif not self._nested and self._elsewhere(line):
+        elif self._mixed and (": " in line or " |" in line) and self._elsewhere(line):
             return
-        if self._worth.match(line):
+        if line.startswith(self._starts) or self._fits(line):
             self._offer(line, holder)
 
     def _offer(self, line: str, asked: Parser | None) -> None:
@@ -67,8 +68,6 @@ class Output:
 
     def _elsewhere(self, line: str) -> bool:
         """A line of one of several commands whose outputs are mixed, each with its own prefix."""
-        if ":" not in line and "|" not in line:
-            return False
         found = _STREAM.match(line)
         if found is None:
             return False
@@ -76,7 +75,7 @@ class Output:
         if name not in self._streams:
             if len(self._streams) >= _MOST_STREAMS:
                 return False
-            self._streams[name] = Output(self._names if self._limited else None, nested=True)
+            self._streams[name] = Output(nested=True)
         self._streams[name].feed(line[found.end() :])
         return True
 

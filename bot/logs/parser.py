@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from bot.domain.findings import Diagnostic, Finding
 
@@ -12,6 +12,16 @@ MOST = 2000
 
 MOST_IDS = 20_000
 """Test ids kept of one step (passed, skipped and collected each)."""
+
+
+ROW_LIKE = r"(?!\d+:\d)(?:[A-Za-z]:[\\/])?[^:]++(?<! \d)(?<! \d\d):(?:\d|$|cell | (?:error|warning|note):)"
+"""Pattern of the formats that print `path:line...` rows: shared, so that a line is scanned for its colon only once.
+
+Clock times are none: they are in every line of many a log.
+"""
+
+COUNTED = r"\d++ (?:files? |errors?|passed|failed|skipped|xfailed|deselected)"
+"""Pattern of closing lines that begin with a count."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +46,13 @@ class Parser(Protocol):
 
     `feed` returns True when the line belongs to this format: no other format gets to see it. While `holding` is set
     the parser is asked first, whatever the line looks like: that is how captured output stays inside a test report.
+
+    `starts` are beginnings of lines, `patterns` regular expressions matched at a line's start: while no parser is
+    holding, only lines that one of them fits are looked at. `patterns` must take linear time.
     """
 
+    starts: ClassVar[tuple[str, ...]]
+    patterns: ClassVar[tuple[str, ...]]
     holding: bool
 
     def feed(self, line: str) -> bool:
@@ -50,9 +65,11 @@ class Parser(Protocol):
 class Rows:
     """Base of the formats that print one complaint a line."""
 
-    holding = False
+    starts: ClassVar[tuple[str, ...]] = ()
+    patterns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
+        self.holding = False
         self.rows: list[Diagnostic] = []
         self.dropped = 0
         self.ended = False

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import ROW_LIKE, Rows
 from bot.logs.paths import relative
 
 SEVERITY = {
@@ -32,10 +33,8 @@ _MSVS = re.compile(
 class Pylint(Rows):
     """Rows of pylint; columns are as printed, counted from 0."""
 
-    trigger = (
-        r"[^:]++:\d+:-?\d+: [CRWEFI]\d{4}: |[^:]++:\d+: \[[CRWEFI]\d{4}\(|[^(]++\(\d+\): \[[CRWEFI]\d"
-        r"|Your code has|\*{13} Module "
-    )
+    starts: ClassVar[tuple[str, ...]] = ("Your code has been rated", "************* Module ")
+    patterns: ClassVar[tuple[str, ...]] = (ROW_LIKE, r"[^:(]++\(\d++\): \[")
 
     def feed(self, line: str) -> bool:
         """Take one line."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import COUNTED, ROW_LIKE, Rows
 from bot.logs.paths import relative
 
 _ROW = re.compile(
@@ -20,11 +21,10 @@ _END = re.compile(r"\d+ errors?, \d+ warnings?, \d+ (?:informations?|notes?)")
 class Pyright(Rows):
     """Rows of pyright; the rule's name stands at the end of the last line of a message."""
 
-    trigger = r"\s*[^:]++:\d+:\d+ - (?:error|warning|information)|\d+ errors?, \d+ warn"
+    patterns: ClassVar[tuple[str, ...]] = (ROW_LIKE, COUNTED)
 
     def __init__(self) -> None:
         super().__init__()
-        self.holding = False
 
     def feed(self, line: str) -> bool:
         """Take one line."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import ClassVar
 
 from bot.domain.findings import Failure, FailureKind, Location
-from bot.logs.parser import MOST, MOST_IDS, Found
+from bot.logs.parser import COUNTED, MOST, MOST_IDS, Found
 from bot.logs.paths import inside, relative, same_file
 from bot.logs.pytest_ids import pair, split_entry
 from bot.logs.pytest_report import Entry, Report, Section, Session
@@ -24,10 +25,15 @@ _STACK = re.compile(r'\s*File "([^"]+)", line (\d{1,9}),? in (\S+)')
 class Pytest:
     """Push parser over a step's output; a step may run pytest several times (tox, nox, retries)."""
 
-    trigger = (
-        r"[=_]{2,} .* [=_]{2,}$|-{3,} Captured |\d+ (?:passed|failed|error|skipped|xfailed|deselected)|no tests ran"
-        r"|ImportError while loading conftest|ERROR: |usage: |INTERNALERROR>|\S*pytest\S*: error: |__main__\.py: error"
-        r"|Fatal Python error: |\[gw\d+\] |[.FEsxX]+ +\[ *\d+%\]"
+    starts: ClassVar[tuple[str, ...]] = (
+        *("==", "__", "no tests ran", "ImportError while loading conftest", "ERROR: "),
+        *("usage: ", "INTERNALERROR>", "Fatal Python error: ", "[gw"),
+    )
+    patterns: ClassVar[tuple[str, ...]] = (
+        COUNTED,
+        r"(?:\S*/)?(?:py\.?test|__main__)(?:\.py)?: error: ",
+        r"[.FEsxX]++ +\[ *\d++%\]",
+        r"-{3,}+ Captured ",
     )
 
     def __init__(self) -> None:
@@ -39,9 +45,14 @@ class Pytest:
 
     def feed(self, line: str) -> bool:
         """Take one line."""
+        report = self._report
+        if report.state not in ("idle", "done"):
+            mine = report.feed(line)
+            self.holding = report.state not in ("idle", "done")
+            return mine
         if self._conftest_line(line):
             return True
-        if self._report.state == "done" and self._begins(line):
+        if report.state == "done" and self._begins(line):
             self._close()
         mine = self._report.feed(line)
         self.holding = self._report.state not in ("idle", "done")
@@ -75,7 +86,6 @@ class Pytest:
     def _outside(self, line: str) -> bool:
         """Lines of pytest outside of any report."""
         if line.startswith("INTERNALERROR>"):
-            self._report.session.blocked = self._report.session.blocked or "internal error of pytest"
             self._usage = self._usage or "internal error of pytest"
             return True
         if _USAGE.match(line) or _ERROR.match(line):

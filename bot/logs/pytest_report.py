@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bot.logs.parser import MOST, MOST_IDS
 from bot.logs.trace import Trace
 
+_RULED = frozenset("=_-!+~")
 _RULER = re.compile(r"([=_!+~-])\1*+ (.*\S) \1+$")
 _COUNT = r"\d{1,9} (?:failed|passed|skipped|deselected|x?failed|xpassed|errors?|warnings?|rerun|subtests \w+|error)"
 _FINAL = re.compile(rf"(?:{_COUNT}(?:, {_COUNT})*|no tests ran)(?: in [\d.]+ ?s(?:econds)?)(?: \([\d:, days]+\))?$")
@@ -38,6 +40,7 @@ _TEST = re.compile(r"\S*::|\S+\.\w+(?: - |$)|[\w./-]*/[\w./-]*(?: - |$)")
 _COLLECTED = re.compile(r"(?:collecting .*?)?collected (\d{1,9}) items?|\d+ workers? \[(\d{1,9}) items?\]")
 _PROGRESS_MOST = 2000
 """No progress line is longer; the patterns for them take quadratic time in the worst case."""
+_PLAIN = frozenset(("PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS", "RERUN"))
 _PASSING = ("PASSED", "XFAIL", "XPASS")
 
 
@@ -147,10 +150,20 @@ class Report:
         self._nested = 0
         self._file = ""
         self._instant = False
+        self._states: dict[str, Callable[[str], None]] = {
+            "run": self._in_run,
+            "skip": self._in_skip,
+            "lines": self._in_lines,
+            "trace": self._in_trace,
+            "doctest": self._in_doctest,
+            "captured": self._in_captured,
+            "summary": self._in_summary,
+            "crash": self._in_crash,
+        }
 
     def feed(self, line: str) -> bool:
         """Take one line; False when the run is over (or never began) and the line is not pytest's."""
-        ruled = ruler(line) if line[:1] in ("=", "_", "-", "!", "+", "~") else None
+        ruled = ruler(line) if line[:1] in _RULED else None
         if self._nested:
             self._nest(ruled)
             return True
@@ -164,7 +177,7 @@ class Report:
             return False
         if self._instant and self.state in ("trace", "captured") and _PROGRESS.match(line):
             self.state = "run"
-        getattr(self, "_in_" + self.state)(line)
+        self._states[self.state](line)
         return True
 
     def _closed(self, counts: Counter[str]) -> bool:
@@ -353,6 +366,11 @@ class Report:
             self.feed_dots(line)
 
     def _progress(self, line: str) -> None:
+        if line[-2:] == "%]":  # the usual line, without a pattern's cost
+            test, _, status = line[: line.rfind("[")].rstrip().rpartition(" ")
+            if status in _PLAIN and "::" in test and test[0] != "[":
+                self._status(test, status)
+                return
         found = _XDIST.match(line) or _VERBOSE.match(line)
         if found and "::" in found.group("id"):
             part = found.groupdict().get("sub")

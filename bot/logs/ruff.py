@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import ROW_LIKE, Rows
 from bot.logs.paths import relative
 
 CODE = r"[A-Z]{1,7}\d{1,5}|invalid-syntax|SyntaxError|[a-z]+(?:-[a-z]+)+"
@@ -30,9 +31,12 @@ _END = re.compile(
 class Ruff(Rows):
     """Rows of `ruff check`."""
 
-    trigger = (
-        rf"[^:]++:(?:cell \d+:)?\d+:\d+: (?:{CODE})|(?:{CODE}):? \S| *--> \S|\S.*:$| +\d+:\d+ +(?:{CODE})"
-        r"|[^:]++:\d+: \[[A-Za-z]|##vso\[|Found \d+ error|All checks passed|\[\*\] \d"
+    starts: ClassVar[tuple[str, ...]] = ("##vso[", "Found ", "All checks passed", "[*] ")
+    patterns: ClassVar[tuple[str, ...]] = (
+        ROW_LIKE,
+        r"(?:[A-Z]{1,7}\d{1,5}|SyntaxError|[a-z]++(?:-[a-z]++)++):? \S",
+        r" *+--> \S",
+        r" ++\d++:\d++ ",
     )
 
     def __init__(self) -> None:

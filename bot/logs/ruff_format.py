@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Diagnostic
-from bot.logs.parser import Rows
+from bot.logs.parser import COUNTED, Rows
 from bot.logs.paths import relative
 
 _WOULD = re.compile(r"Would reformat: (.+)$")
@@ -18,7 +19,8 @@ _END = re.compile(r"\d+ files? (?:would be reformatted|already formatted|left un
 class RuffFormat(Rows):
     """Files that ruff format would change; a diff counts as one complaint a file, of severity "diff"."""
 
-    trigger = r"Would reformat: |unformatted: | *--> |--- |\+\+\+ |error: Failed to parse |\d+ files? "
+    starts: ClassVar[tuple[str, ...]] = ("Would reformat: ", "unformatted: ", "--- ", "+++ ", "error: Failed to parse")
+    patterns: ClassVar[tuple[str, ...]] = (r" *+--> \S", COUNTED)
 
     def __init__(self) -> None:
         super().__init__()

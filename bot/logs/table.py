@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,37 +29,42 @@ from bot.logs.unittest import Unittest
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One output format.
-
-    `trigger` is a regular expression, matched at the start of a line: only lines that some format's trigger matches
-    are looked at while no format is holding. `rank` orders the formats that may claim the same line: lower asks first.
-    """
+    """One output format: what its findings are about, its parser, and what else the same tools can print."""
 
     kind: CheckKind
-    parser: Callable[[], Parser]
-    trigger: str
+    parser: type[Parser]
     with_others: tuple[str, ...] = ()
 
 
 PARSERS: Mapping[str, Format] = {
-    "pytest": Format(kind=CheckKind.TESTS, parser=Pytest, trigger=Pytest.trigger, with_others=("junit",)),
-    "unittest": Format(kind=CheckKind.TESTS, parser=Unittest, trigger=Unittest.trigger, with_others=("doctest",)),
-    "doctest": Format(kind=CheckKind.TESTS, parser=Doctest, trigger=Doctest.trigger),
-    "junit": Format(kind=CheckKind.TESTS, parser=Junit, trigger=Junit.trigger),
-    "pylint": Format(kind=CheckKind.LINT, parser=Pylint, trigger=Pylint.trigger, with_others=("json",)),
-    "mypy": Format(kind=CheckKind.TYPES, parser=Mypy, trigger=Mypy.trigger, with_others=("json",)),
-    "pyright": Format(kind=CheckKind.TYPES, parser=Pyright, trigger=Pyright.trigger, with_others=("json",)),
-    "black": Format(kind=CheckKind.LINT, parser=Black, trigger=Black.trigger),
-    "isort": Format(kind=CheckKind.LINT, parser=Isort, trigger=Isort.trigger),
-    "bandit": Format(kind=CheckKind.LINT, parser=Bandit, trigger=Bandit.trigger, with_others=("json",)),
-    "ruff-format": Format(kind=CheckKind.LINT, parser=RuffFormat, trigger=RuffFormat.trigger, with_others=("json",)),
-    "ruff": Format(
-        kind=CheckKind.LINT, parser=Ruff, trigger=Ruff.trigger, with_others=("json", "annotations", "junit")
+    "pytest": Format(kind=CheckKind.TESTS, parser=Pytest, with_others=("junit",)),
+    "unittest": Format(
+        kind=CheckKind.TESTS,
+        parser=Unittest,
+        with_others=("doctest",),
     ),
-    "flake8": Format(kind=CheckKind.LINT, parser=Flake8, trigger=Flake8.trigger),
-    "json": Format(kind=CheckKind.LINT, parser=JsonReports, trigger=JsonReports.trigger),
-    "annotations": Format(kind=CheckKind.LINT, parser=Annotations, trigger=Annotations.trigger),
-    "generic": Format(kind=CheckKind.CUSTOM, parser=Generic, trigger=Generic.trigger),
+    "doctest": Format(kind=CheckKind.TESTS, parser=Doctest),
+    "junit": Format(kind=CheckKind.TESTS, parser=Junit),
+    "pylint": Format(kind=CheckKind.LINT, parser=Pylint, with_others=("json",)),
+    "mypy": Format(kind=CheckKind.TYPES, parser=Mypy, with_others=("json",)),
+    "pyright": Format(kind=CheckKind.TYPES, parser=Pyright, with_others=("json",)),
+    "black": Format(kind=CheckKind.LINT, parser=Black),
+    "isort": Format(kind=CheckKind.LINT, parser=Isort),
+    "bandit": Format(kind=CheckKind.LINT, parser=Bandit, with_others=("json",)),
+    "ruff-format": Format(
+        kind=CheckKind.LINT,
+        parser=RuffFormat,
+        with_others=("json",),
+    ),
+    "ruff": Format(
+        kind=CheckKind.LINT,
+        parser=Ruff,
+        with_others=("json", "annotations", "junit"),
+    ),
+    "flake8": Format(kind=CheckKind.LINT, parser=Flake8),
+    "json": Format(kind=CheckKind.LINT, parser=JsonReports),
+    "annotations": Format(kind=CheckKind.LINT, parser=Annotations),
+    "generic": Format(kind=CheckKind.CUSTOM, parser=Generic),
 }
 """Format name -> format. The order is the order of asking: the narrower pattern first, `generic` last."""
 
@@ -73,6 +78,9 @@ def together(names: Collection[str] | None) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def prefilter(names: frozenset[str]) -> re.Pattern[str]:
-    """Matches every line that one of the formats may want to see first."""
-    return re.compile("|".join(f"(?:{PARSERS[name].trigger})" for name in PARSERS if name in names) or r"(?!)")
+def prefilter(names: frozenset[str]) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """(beginnings, pattern): a line that neither fits is of no interest to any of the formats."""
+    forms = [form for name, form in PARSERS.items() if name in names]
+    starts = tuple(dict.fromkeys(start for form in forms for start in form.parser.starts))
+    patterns = dict.fromkeys(pattern for form in forms for pattern in form.parser.patterns)
+    return starts, re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)")

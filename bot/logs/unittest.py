@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from bot.domain.findings import Failure, FailureKind, Location
 from bot.logs.parser import MOST, MOST_IDS, Found
@@ -25,7 +26,8 @@ _HOOKS = ("setUpClass", "tearDownClass", "setUpModule", "tearDownModule")
 class Unittest:
     """Push parser over unittest's report."""
 
-    trigger = r"={70}$|-{70}$|Ran \d+ test|.* \.\.\. (?:ok|skipped|FAIL|ERROR|expected)|\w+ \([\w.]+\)$"
+    starts: ClassVar[tuple[str, ...]] = ("==========", "----------", "Ran ")
+    patterns: ClassVar[tuple[str, ...]] = (r"\w++ \([\w.]++\)",)
 
     def __init__(self) -> None:
         self.holding = False
@@ -82,11 +84,13 @@ class Unittest:
         if self._name and (found := _DESCRIBED.match(line)):
             self._status(self._name, found.group("word"))
             return True
-        self._name = line if _STARTED.match(line) else None
+        self._name = line if _STARTED.match(line) else None  # its docstring and status are on the next line
+        self.holding = self._name is not None
         return False
 
     def _status(self, name: str, word: str) -> None:
         self._name = None
+        self.holding = False
         if word == "ok" and len(self._passed) < MOST_IDS:
             self._passed.add(test_id(name))
         elif word.startswith("skipped") and len(self._skipped) < MOST_IDS:
