@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import codecs
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from bot import recipe, submit
 from bot.config import Config
 from bot.domain.attempt import Attempt, EditFormat, Fault, Outcome, OutcomeKind
 from bot.domain.execution import Environment
-from bot.domain.findings import JobLog
 from bot.domain.fitness import Evaluation, Guard
 from bot.domain.packet import Hunk
 from bot.domain.patch import Files
@@ -133,7 +133,7 @@ class Story:
         jobs = [read_job([log], name=name) for name, log in self.run.logs.items()]
         made = recipe.infer(jobs, image=self.config.image, setup=self.config.setup, checks=self.config.checks)
         if not made.checks:
-            return self.end(OutcomeKind.NOT_REPRODUCED, _nothing_to_run(jobs))
+            return self.end(OutcomeKind.NOT_REPRODUCED, _nothing_to_run(self.run.logs.values()))
         say("reproduce", f"{len(made.checks)} checks in {made.image}")
         environment = self._environment(made)
         return self._reproduced(made, environment) or self._repair(made, environment)
@@ -207,6 +207,9 @@ class Story:
         self.final = loop.best.evaluation
         if loop.refused:
             return self.end(OutcomeKind.REFUSED, loop.refused.reason)
+        if loop.attempts and all(getattr(a.proposal, "rule", "") == "refusal" for a in loop.attempts):
+            reason = f"the model declined to answer this request ({loop.stopped})"
+            return self.end(OutcomeKind.EXHAUSTED, reason, fix="Name another `model`, or repair this one by hand.")
         kind = OutcomeKind.IMPROVED if loop.best.files else OutcomeKind.EXHAUSTED
         return self.end(kind, loop.stopped)
 
@@ -278,9 +281,11 @@ class Story:
         )
 
 
-def _nothing_to_run(jobs: list[JobLog]) -> str:
-    if not jobs:
+def _nothing_to_run(logs: Collection[bytes]) -> str:
+    if not logs:
         return "no log and no check was given: name at least one with --check, or give the failing job's --log"
-    if not any(job.steps for job in jobs):
-        return "the log is empty: there is nothing to read in it"
+    if not any(log.removeprefix(codecs.BOM_UTF8).strip() for log in logs):
+        return (
+            "the log is empty: there is nothing to read in it; re-run the failed jobs, or name the `checks` (--check)"
+        )
     return "the log shows no test, lint or type command that failed: name one with `checks` (--check)"

@@ -94,7 +94,7 @@ class Draft:
 
 
 def bad_path(path: str, read: Read, known: Collection[str]) -> Rejected | None:
-    """Why nothing may be written to `path`: outside the tree, git's own, a folder, or below a file."""
+    """Why nothing may be written to `path`: outside the tree, git's own, a folder, a link, or below a file."""
     parts = PurePosixPath(path).parts
     above = [str(parent) for parent in PurePosixPath(path).parents if str(parent) not in (".", "/")]
     if not path.strip() or any(ord(c) < 32 or ord(c) == 127 for c in path) or path != path.strip():
@@ -107,6 +107,8 @@ def bad_path(path: str, read: Read, known: Collection[str]) -> Rejected | None:
         problem = "a folder, not a file"
     elif any(read(parent) is not None for parent in above):
         problem = "below something that is a file"
+    elif path in known and read(path) is None:  # else the link would be written over, or written through
+        problem = "a link, a submodule or too large; edit the file at its real path"
     else:
         return None
     return Rejected(reason=f"path {path[:200]!r} is {problem}", rule="path")

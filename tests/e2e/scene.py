@@ -168,6 +168,7 @@ def scene(
     script: Script = (REPAIR,),
     *,
     files: Mapping[str, bytes] = FILES,
+    links: Mapping[str, str] = {},
     steps: Sequence[str] = (UNITTEST,),
     log: bytes | None = None,
     key: str | None = KEY,
@@ -177,6 +178,8 @@ def scene(
     """A red run on branch `work` of a repository with `files`: its log from really running `steps` unless given."""
     work = repositories.repository(place / "work", {"README.md": b"Greets.\n"})
     repositories.git(work, "switch", "-q", "-c", "work")
+    for name, target in links.items():
+        (work / name).symlink_to(target)
     repositories.commit(work, files)
     repositories.git(place, "clone", "-q", "--bare", str(work), "bare.git")
     repositories.git(place / "bare.git", "symbolic-ref", "HEAD", "refs/heads/main")
