@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.domain.attempt import Attempt, EditFormat, Spend, Strategy, Verdict
 from bot.domain.execution import Limits
+from bot.domain.findings import CheckKind
 from bot.domain.fitness import Evaluation, Fitness
 from bot.domain.packet import Past, RepairPacket
 from bot.domain.patch import Edit, Files, Hole, Patch, Proposal, Read, Refused, Rejected
@@ -169,7 +170,7 @@ class Loop:
         traced = evaluate(
             self.world.sandbox,
             self.task.environment,
-            self.task.checks,
+            [check for check in self.task.checks if check.kind is CheckKind.TESTS],
             files=self.best.files,
             protected=self._restored,
             limits=self._limits(),
