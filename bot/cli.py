@@ -88,19 +88,20 @@ def main(argv: list[str] | None = None) -> int:
     """Run one verb and return its exit status: 0 done, 1 not repaired, 2 usage or configuration, 3 fault."""
     args = parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupted)
+    clean = Redactor(wiring.secrets_in(os.environ)).text
     try:
         return VERBS[args.verb](args, os.environ)
     except InputError as error:
-        sys.stderr.write("".join(f"selfrepair: {problem}\n" for problem in error.problems))
+        sys.stderr.write(clean("".join(f"selfrepair: {problem}\n" for problem in error.problems)))
         return 2
     except Fault as fault:
-        sys.stderr.write(f"selfrepair: {fault}\n  fix: {fault.fix}\n")
+        sys.stderr.write(clean(f"selfrepair: {fault}\n  fix: {fault.fix}\n"))
         return EXIT[OutcomeKind.FAULTED]
     except KeyboardInterrupt:
         sys.stderr.write("selfrepair: interrupted\n")
         return 130
     except Exception:  # noqa: BLE001 - the one broad one: a secret in a traceback must not reach the log
-        sys.stderr.write(Redactor(wiring.secrets_in(os.environ)).text(traceback.format_exc()))
+        sys.stderr.write(clean(traceback.format_exc()))
         sys.stderr.write("selfrepair: this is a fault of selfrepair itself; please report it with the lines above\n")
         return EXIT[OutcomeKind.FAULTED]
 

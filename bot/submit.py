@@ -11,11 +11,9 @@ from bot.domain.findings import CheckKind, Failure
 from bot.domain.fitness import Evaluation
 from bot.domain.ports import Comment, Commit, Effect, FailedRun, PullRequest
 from bot.domain.wire import canonical
+from bot.event import OWN_BRANCHES
 from bot.report import MARKER, facts, history_comment, pull_request_body
 from bot.report.neutralise import line
-
-PREFIX = "selfrepair/"
-"""Every branch of ours starts so; failures on such branches wake nobody."""
 
 TRAILER = "Selfrepair-Run"
 """Trailer by which a commit is known as ours."""
@@ -49,7 +47,7 @@ def branch(outcome: Outcome, run: FailedRun) -> str:
     Valid under git-check-ref-format whatever the failing branch is called.
     """
     slug = re.sub(r"[^A-Za-z0-9_]+", "-", run.trigger.branch).strip("-")[:40].rstrip("-")
-    return f"{PREFIX}{slug or 'branch'}-{fingerprint(outcome, run)}"
+    return f"{OWN_BRANCHES}{slug or 'branch'}-{fingerprint(outcome, run)}"
 
 
 def fingerprint(outcome: Outcome, run: FailedRun) -> str:
