@@ -21,6 +21,9 @@ if up_to_date "$wanted"; then
     exit 0
 fi
 lock
+if up_to_date "$wanted"; then
+    exit 0
+fi
 say "building $image"
 # A proxy that this machine needs, the build needs as well; Docker takes these without the Dockerfile declaring them.
 arguments=()

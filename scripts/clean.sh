@@ -7,5 +7,7 @@ rm -rf .venv .stamps build dist node_modules selfrepair-out
 rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache ./*.egg-info
 find bot tests scripts -name __pycache__ -prune -exec rm -rf {} +
 if have docker && timeout 20 docker version >/dev/null 2>&1; then
-    docker image rm --force selfrepair:dev >/dev/null 2>&1 || true
+    docker container ls --all --quiet --filter label=selfrepair.run | xargs --no-run-if-empty docker container rm --force >/dev/null
+    { echo selfrepair:dev; docker image ls --format '{{.Repository}}:{{.Tag}}' selfrepair-env; } |
+        xargs docker image rm --force >/dev/null 2>&1 || true
 fi

@@ -12,10 +12,9 @@ die() {
 }
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Two set-ups at once would fight over apt, dockerd and .venv. A script that another one starts is under its lock
-# already. The descriptor must not reach a daemon, which would hold the lock for ever: see start_by_hand.
+# Two set-ups at once would fight over apt, dockerd and .venv. Each script looks first whether there is anything to do,
+# takes the lock, and looks again. The descriptor must not reach a daemon, which would hold the lock for ever.
 lock() {
-    [[ -z ${SELFREPAIR_SETUP_LOCKED:-} ]] || return 0
     local dir=/run/lock
     [[ -w $dir ]] || dir=${TMPDIR:-/tmp}
     exec 9>>"$dir/selfrepair-setup-$UID.lock"
@@ -23,7 +22,6 @@ lock() {
         say "waiting for another set-up on this machine"
         flock --timeout 1800 9 || die "another set-up has held its lock for 30 minutes"
     fi
-    export SELFREPAIR_SETUP_LOCKED=1
 }
 
 # apt_install WHY PACKAGE...: for root on Debian and its like; anyone else is told what to install.

@@ -3,7 +3,6 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-lock
 SECONDS=0
 scripts/venv.sh
 scripts/docker-engine.sh

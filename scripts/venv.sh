@@ -19,11 +19,15 @@ inputs() { { echo "$root"; cat pyproject.toml requirements.lock scripts/tools.tx
 
 stamp=.venv/.made-from
 wanted=$(inputs)
-if [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -c '' 2>/dev/null; then
+up_to_date() { [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -c '' 2>/dev/null; }
+
+if up_to_date; then
     exit 0
 fi
-
 lock
+if up_to_date; then
+    exit 0
+fi
 python=$(python)
 if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     apt_install "$python cannot make virtual environments" python3-venv
