@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 REPOS = ROOT / "tests" / "repos" / "local"
@@ -48,9 +49,11 @@ def _run(repo: Path, place: Path, url: str) -> None:
     subprocess.run([*command, *checks, *model], cwd=ROOT, check=False, stdout=sys.stderr)
 
 
-def _outcome(place: Path) -> dict[str, object]:
-    data: dict[str, object] = json.loads((place / "out" / "trail" / "outcome.json").read_text())
-    return data.get("outcome", data)  # type: ignore[return-value]
+def _outcome(place: Path) -> dict[str, Any]:
+    """The run's end, with its turns from the history."""
+    trail = place / "out" / "trail"
+    turns = [json.loads(line) for line in (trail / "history.jsonl").read_text().splitlines()]
+    return {**json.loads((trail / "outcome.json").read_text()), "attempts": turns}
 
 
 if __name__ == "__main__":
