@@ -277,7 +277,7 @@ class Story:
             flaky=self.flaky,
             rationale=getattr(proposal, "rationale", ""),
             model=self.ports.proposer.name,
-            runtime=self.config.limits.runtime,
+            runtime=self.config.limits.runtime if self.baseline.reports else "",
         )
 
 

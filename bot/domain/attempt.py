@@ -24,13 +24,18 @@ class Fault(Exception):
         self.fix = fix
 
 
+SETUP_LINES, SETUP_CHARS = 3, 500
+"""How much of a failed set-up command's output its Fault repeats: the end is where installers say why."""
+
+
 class SetupFailed(Fault):
     """A set-up command ended badly: no check has run. `output` is its output, not redacted, `command` its text."""
 
     def __init__(self, command: str, why: str, output: str) -> None:
         first = command.strip().splitlines()[0]
+        said = " / ".join(line.strip() for line in output.strip().splitlines()[-SETUP_LINES:])
         super().__init__(
-            f"set-up failed: `{first}`: {why}",
+            f"set-up failed: `{first}`: {why}" + (f". It said: {said[-SETUP_CHARS:]}" if said else ""),
             fix="make the set-up commands work in a container of this image as a user that is not root",
         )
         self.command = command

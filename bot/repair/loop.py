@@ -268,7 +268,7 @@ class Loop:
         if self.refused or self.stopped:
             return True
         if self.iteration >= self.task.budget.iterations:
-            self.stopped = f"budget: {self.iteration} iterations used"
+            self.stopped = f"budget: {self.iteration} of {self.task.budget.iterations} iterations used"
         elif elapsed >= self.task.budget.seconds:
             self.stopped = f"budget: {elapsed:.0f} of {self.task.budget.seconds:.0f} seconds used"
         elif self._rung >= len(self._ladder()) or self._flat >= self.task.patience:

@@ -85,7 +85,7 @@ def test_model_that_declines(make: Make) -> None:
     ended = scene.act(checks=CHECK, max_iterations="1")
     assert (ended.status, ended.outputs["outcome"], len(scene.api.requests)) == (0, "exhausted", 1), ended
     assert "iteration 1 of 1: rejected: the model declined to answer this request" in ended.stdout
-    assert ended.outputs["reason"] == "the model declined to answer this request (budget: 1 iterations used)"
+    assert ended.outputs["reason"] == "the model declined to answer this request (budget: 1 of 1 iterations used)"
     assert "Name another `model`, or repair this one by hand." in ended.stdout
 
 

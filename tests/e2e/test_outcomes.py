@@ -43,16 +43,16 @@ def test_improved(make: Make) -> None:
     """Also `fail-on`: what turns the job red is the user's choice."""
     scene = make(REPAIR, REPAIR, files=TWO)
     ended = scene.act(max_iterations="1")
-    ends(ended, "improved", "budget: 1 iterations used")
+    ends(ended, "improved", "budget: 1 of 1 iterations used")
     assert "**This is not a repair.**" in ended.summary and "+    return 'Hello, ' + name" in ended.summary
     nothing_delivered(scene)
-    ends(scene.act(max_iterations="1", fail_on="unrepaired"), "improved", "budget: 1 iterations used", status=1)
+    ends(scene.act(max_iterations="1", fail_on="unrepaired"), "improved", "budget: 1 of 1 iterations used", status=1)
 
 
 @pytest.mark.parametrize(
     ("inputs", "reason"),
     [
-        ({"max_iterations": "1"}, "budget: 1 iterations used"),
+        ({"max_iterations": "1"}, "budget: 1 of 1 iterations used"),
         ({"patience": "1"}, "ideas: 1 turns in a row brought nothing better"),
         ({"max_dollars": "0.001"}, None),
     ],
