@@ -17,6 +17,7 @@ _ESCAPES = re.compile(
     r"|\x1b[ -/]*[0-~]"  # every other escape
     r"|\x1b"
 )
+_COLOUR = re.compile(r"\x1b\[[\d;]*[mK]")
 _ORPHANS = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)?m")
 _CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n\r\x1b")
 
@@ -67,6 +68,8 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def plain(line: str) -> str:
     """Without terminal escapes, and without colours whose escape got lost."""
+    if "\x1b" in line:
+        line = _COLOUR.sub("", line)
     if "\x1b" in line:
         line = _ESCAPES.sub("", line)
     if "[0m" in line:

@@ -17,20 +17,26 @@ Row: TypeAlias = tuple[str, Section | None, Entry | None]
 """Node id, its section, its summary line."""
 
 
-def split_entry(text: str) -> tuple[str, str | None]:
-    """(node id, message) of what follows FAILED or ERROR in the short summary.
+def splits(text: str) -> list[tuple[str, str | None]]:
+    """The ways to read what follows FAILED or ERROR in the short summary as (node id, message), likeliest first.
 
-    An id ends at " - ", but parameters in brackets may hold that too: there it ends at the first "] - ".
+    An id ends at " - ", but parameters in brackets may hold that too: there it ends at one of the "] - ".
     """
     bracket = text.find("[")
     dash = text.find(" - ")
     if dash >= 0 and (bracket < 0 or dash < bracket):
-        return text[:dash], text[dash + 3 :]
-    if bracket >= 0:
-        end = text.find("] - ", bracket)
-        if end >= 0:
-            return text[: end + 1], text[end + 4 :]
-    return text.rstrip(), None
+        return [(text[:dash], text[dash + 3 :])]
+    ways: list[tuple[str, str | None]] = []
+    end = text.find("] - ", bracket) if bracket >= 0 else -1
+    while end >= 0 and len(ways) < 8:
+        ways.append((text[: end + 1], text[end + 4 :]))
+        end = text.find("] - ", end + 1)
+    return [*ways, (text.rstrip(), None)]
+
+
+def split_entry(text: str) -> tuple[str, str | None]:
+    """The likeliest of `splits`."""
+    return splits(text)[0]
 
 
 def subject(section: Section) -> str:
@@ -54,10 +60,16 @@ def titled(test: str) -> str:
 
 def belongs(section: Section, test: str) -> bool:
     """Whether a section can be that of a node id."""
-    if section.trace.crashed is not None:
-        return section.trace.crashed == test
-    name = subject(section)
-    return name == titled(test) or name == test or test.endswith("::" + name)
+    return _name(section) in _names(test)
+
+
+def _name(section: Section) -> str:
+    return section.trace.crashed or subject(section)
+
+
+def _names(test: str) -> tuple[str, ...]:
+    """What the section of a node id may be called."""
+    return (titled(test), test, test.rpartition("::")[2])
 
 
 def guess(section: Section, session: Session, at: int | None) -> str:
@@ -107,42 +119,72 @@ def _beside(section: Section, session: Session) -> str | None:
 
 def pair(session: Session, kind: str) -> list[Row]:
     """(node id, section, summary line) of each failure (kind "failed") or error ("error"), in the report's order."""
-    sections = [s for s in session.sections if s.kind == kind]
+    free = _Free([s for s in session.sections if s.kind == kind])
     entries = _entries(session, kind)
-    free = list(range(len(sections)))
-    rows: list[Row] = []
-    for entry in entries:
-        test, hit = _test_of(entry, sections, free)
-        if hit is not None:
-            free.remove(hit)
-        rows.append((test, sections[hit] if hit is not None else None, entry))
+    rows: list[Row] = [_row(entry, free) for entry in entries]
     wanted = _wanted(session, kind)
     rows = _without_quotes(rows, wanted, session)
-    missing = len(free) if wanted is None and not entries else max(0, (wanted or 0) - len(rows))
-    for i in free[:missing]:
-        rows.append((_named(sections[i], session, kind, i, rows), sections[i], None))
+    rest = free.rest()
+    missing = len(rest) if wanted is None and not entries else max(0, (wanted or 0) - len(rows))
+    for at, section in rest[:missing]:
+        rows.append((_named(section, session, at, rows), section, None))
     return rows + _unshown(session, kind, rows, wanted)
+
+
+class _Free:
+    """Sections that no summary line has claimed yet, by name; those of one name in order."""
+
+    def __init__(self, sections: list[Section]) -> None:
+        self._sections = dict(enumerate(sections))
+        self._named: dict[str, list[int]] = {}
+        for at, section in enumerate(sections):
+            self._named.setdefault(_name(section), []).append(at)
+
+    def take(self, test: str) -> Section | None:
+        """The section of a node id: the first of its name, one that shows the test's own file before others."""
+        file = test.split("::", 1)[0]
+        for name in _names(test):
+            found = self._named.get(name)
+            if found:
+                at = next((i for i in found if _touches(self._sections[i], file)), found[0])
+                found.remove(at)
+                return self._sections.pop(at)
+        return None
+
+    def take_part(self, test: str) -> tuple[str, Section] | None:
+        """The next section of a subtest of a test, with the subtest's name."""
+        head = titled(test) + " "
+        for name, found in self._named.items():
+            if found and name.startswith(head):
+                return name[len(head) :], self._sections.pop(found.pop(0))
+        return None
+
+    def rest(self) -> list[tuple[int, Section]]:
+        """What nobody claimed, with its place among all."""
+        return list(self._sections.items())
+
+
+def _touches(section: Section, file: str) -> bool:
+    return any(same_file(frame.file, file) for frame in section.trace.frames)
+
+
+def _row(entry: Entry, free: _Free) -> Row:
+    """A summary line with its section. Old versions do not say there which subtest it was: its section does."""
+    for base, _ in splits(entry.text):
+        test = f"{base} {entry.part}" if entry.part else base
+        section = free.take(test)
+        if section is not None:
+            return test, section, entry
+    base = split_entry(entry.text)[0]
+    part = free.take_part(base) if entry.part == "" else None
+    if part is not None:
+        return f"{base} {part[0]}", part[1], entry
+    return (f"{base} {entry.part}" if entry.part else base), None, entry
 
 
 def _entries(session: Session, kind: str) -> list[Entry]:
     word = "FAILED" if kind == "failed" else "ERROR"
     return [entry for entry in session.entries if entry.status == word]
-
-
-def _test_of(entry: Entry, sections: list[Section], free: list[int]) -> tuple[str, int | None]:
-    """(node id, place of its section among the free ones) of a summary line.
-
-    Old versions do not say there which subtest it was: the next section of the same test does.
-    """
-    base = split_entry(entry.text)[0]
-    test = f"{base} {entry.part}" if entry.part else base
-    hit = next((i for i in free if belongs(sections[i], test)), None)
-    if hit is None and entry.part == "":
-        head = titled(base) + " "
-        hit = next((i for i in free if subject(sections[i]).startswith(head)), None)
-        if hit is not None:
-            test = f"{base} {subject(sections[hit])[len(head) :]}"
-    return test, hit
 
 
 def _wanted(session: Session, kind: str) -> int | None:
@@ -173,13 +215,7 @@ def _doubt(row: Row, words: list[str]) -> int:
     return 4 * unseen + 2 * entry.after_text + entry.after_more
 
 
-def _named(
-    section: Section,
-    session: Session,
-    kind: str,
-    at: int,
-    rows: list[Row],
-) -> str:
+def _named(section: Section, session: Session, at: int, rows: list[Row]) -> str:
     taken = {row[0] for row in rows}
     for test, _ in session.failed_verbose:
         if test not in taken and belongs(section, test):
