@@ -22,7 +22,7 @@ RUNTIMES: Mapping[str, tuple[str, ...]] = {
 }
 """Runtime name (after the prefix and a dash) -> runsc's arguments. `host` is still the container's own namespace."""
 
-RELOAD_S = 20.0
+RELOAD_S = 60.0
 BY_HAND = (
     "register the runtimes by hand: copy /usr/bin/runsc out of the action's image to the Docker host, "
     "name it in /etc/docker/daemon.json as the README's section on self-hosted runners shows, and reload Docker"
