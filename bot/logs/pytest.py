@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import ClassVar
 
 from bot.domain.findings import Failure, FailureKind, Location
 from bot.logs.parser import COUNTED, MOST, MOST_IDS, Found
-from bot.logs.paths import inside, relative, same_file
+from bot.logs.paths import inside, relative
+from bot.logs.pytest_crash import crashed
 from bot.logs.pytest_ids import pair, split_entry
 from bot.logs.pytest_report import Entry, Report, Section, Session
-from bot.logs.pytest_words import location, told
+from bot.logs.pytest_words import told
 from bot.logs.trace import Frame, Trace, oneline
 
 _CONFTEST = re.compile(r"ImportError while loading conftest '(.+)'\.$")
@@ -19,20 +21,19 @@ _USAGE = re.compile(
     r"(?:ERROR: usage: |(?:py\.?test|__main__\.py)(?:\.py)?: error: |usage: (?:pytest|__main__\.py) \[)"
 )
 _ERROR = re.compile(r"ERROR: (file or directory not found|not found|found no collectors for|.+unrecognized arguments)")
-_STACK = re.compile(r'\s*File "([^"]+)", line (\d{1,9}),? in (\S+)')
 
 
 class Pytest:
     """Push parser over a step's output; a step may run pytest several times (tox, nox, retries)."""
 
     starts: ClassVar[tuple[str, ...]] = (
-        *("==", "__", "no tests ran", "ImportError while loading conftest", "ERROR: "),
+        *("==", "__", "!!!!", "no tests ran", "ImportError while loading conftest", "ERROR: "),
         *("usage: ", "INTERNALERROR>", "Fatal Python error: ", "[gw"),
     )
     patterns: ClassVar[tuple[str, ...]] = (
         COUNTED,
         r"(?:\S*/)?(?:py\.?test|__main__)(?:\.py)?: error: ",
-        r"[.FEsxX]++ +\[ *\d++%\]",
+        r"[.FEsxX]*(?: *\[ *\d++%\]|Fatal Python error: )",
         r"-{3,}+ Captured ",
     )
 
@@ -89,11 +90,12 @@ class Pytest:
             self._usage = self._usage or "internal error of pytest"
             return True
         if _USAGE.match(line) or _ERROR.match(line):
-            self._usage = self._usage or line.strip()[:300]
+            if self._usage is None or "usage: " in self._usage:
+                self._usage = line.strip()[:300]
             return True
         if self._report.state == "idle":
-            if line.startswith("Fatal Python error: "):
-                self._report.session.crash_word = line.rstrip()
+            if "Fatal Python error: " in line:
+                self._report.session.crash_word = line[line.find("Fatal Python error: ") :].rstrip()
                 self._report.state = "crash"
                 self.holding = True
                 return True
@@ -105,7 +107,7 @@ class Pytest:
     def found(self, exit_code: int | None) -> Found:
         """Every failure of every run, in order."""
         self._close()
-        failures = [failure for session in self._done for failure in _failures(session)]
+        failures = [failure for session in self._done for failure in _failures(session, exit_code)]
         if self._conftest:
             failures.insert(0, _conftest_failure(*self._conftest))
         blocked = self._usage or next(
@@ -118,7 +120,7 @@ class Pytest:
             skipped |= session.skipped
         ran = any(s.counts is not None for s in self._done)
         empty = [s for s in self._done if s.counts is not None]
-        if blocked is None and empty and all(not s.counts for s in empty):
+        if blocked is None and empty and all(_idle(s.counts or Counter()) for s in empty):
             blocked = "no tests ran"
         return Found(
             findings=tuple(failures[:MOST]),
@@ -130,18 +132,23 @@ class Pytest:
         )
 
 
+def _idle(counts: Counter[str]) -> bool:
+    """The closing line counts no test that was run."""
+    return not any(number for word, number in counts.items() if word not in ("deselected", "warning", "warnings"))
+
+
 def _summary_ids(session: Session) -> set[str]:
     return {split_entry(entry.text)[0] for entry in session.entries if entry.status == "PASSED" and entry.part is None}
 
 
-def _failures(session: Session) -> list[Failure]:
+def _failures(session: Session, exit_code: int | None) -> list[Failure]:
     found: list[Failure] = []
     for kind in ("failed", "error"):
         rows = pair(session, kind)
         lines = _aligned(session, [row[2] for row in rows]) if kind == "failed" else {}
         for at, (test, section, entry) in enumerate(rows):
             found.append(_failure(session, kind, test, section, entry, lines.get(at)))
-    crash = _crashed(session, {failure.id for failure in found})
+    crash = crashed(session, {failure.id for failure in found}, exit_code)
     return found + ([crash] if crash else [])
 
 
@@ -238,52 +245,6 @@ def _doctested(failure: Failure, section: Section) -> Failure:
         actual="\n".join(blocks["Got"]) if "Got" in blocks else None,
         captured="\n".join(section.captured).strip() or None,
     )
-
-
-def _crashed(session: Session, known: set[str]) -> Failure | None:
-    """The interpreter died: the test it died in is the one last started, or the one the stack shows."""
-    if session.crash_word is None or session.counts is not None:
-        return None
-    frames = _stack(session)
-    if session.started:
-        test: str | None = session.started
-    else:
-        hit = next((f for f in frames if f.name and f.name.startswith("test")), None)
-        test = f"{hit.file}::{hit.name}" if hit else None
-    if test is None or test in known:
-        return None
-    file = test.split("::", 1)[0]
-    own = [frame for frame in frames if same_file(frame.file, file)]
-    function = test.split("[")[0].rsplit("::", 1)[-1]
-    at = next((i for i, frame in enumerate(own) if frame.name == function), None)
-    return Failure(
-        tool="pytest",
-        id=test,
-        kind=FailureKind.ERROR,
-        file=file,
-        line=own[at].line if at is not None else None,
-        crash=location(frames[0]) if frames else None,
-        frames=tuple(location(frame) for frame in reversed(frames[:12])),
-        assertion=session.crash_word if session.crash_word != "Timeout" else None,
-        message=session.crash_word,
-    )
-
-
-def _stack(session: Session) -> list[Frame]:
-    """Frames of the thread that mattered, inside the repository, innermost first."""
-    threads: list[list[Frame]] = [[]]
-    main = 0
-    for line in session.crash:
-        if line.startswith(("~ Stack of", "Current thread", "Thread ")):
-            threads.append([])
-            if "MainThread" in line or line.startswith("Current thread"):
-                main = len(threads) - 1
-        elif found := _STACK.match(line):
-            frame = Frame(relative(found.group(1), session.root), int(found.group(2)), found.group(3))
-            if inside(frame.file):
-                threads[-1].append(frame)
-    frames = threads[main]
-    return frames[::-1] if session.crash_word == "Timeout" else frames
 
 
 def _conftest_failure(path: str, trace: Trace) -> Failure:

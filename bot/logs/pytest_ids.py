@@ -126,7 +126,7 @@ def pair(session: Session, kind: str) -> list[Row]:
     rows = _without_quotes(rows, wanted, session)
     rest = free.rest()
     missing = len(rest) if wanted is None and not entries else max(0, (wanted or 0) - len(rows))
-    for at, section in rest[:missing]:
+    for at, section in sorted(rest, key=lambda row: row[1].doubt)[:missing]:
         rows.append((_named(section, session, at, rows), section, None))
     return rows + _unshown(session, kind, rows, wanted)
 

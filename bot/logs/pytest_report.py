@@ -46,13 +46,14 @@ _PASSING = ("PASSED", "XFAIL", "XPASS")
 
 @dataclass
 class Section:
-    """One failure or error as the report shows it under its title."""
+    """One failure or error as the report shows it under its title; `doubt`: inside what may be captured output."""
 
     kind: str
     title: str
     trace: Trace = field(default_factory=Trace)
     captured: list[str] = field(default_factory=list)
     size: int = 0
+    doubt: bool = False
     doctest: list[str] = field(default_factory=list)
 
     def keep(self, line: str) -> None:
@@ -149,7 +150,7 @@ class Report:
         self._section: Section | None = None
         self._nested = 0
         self._file = ""
-        self._instant = False
+        self._instant = self._doubt = False
         self._states: dict[str, Callable[[str], None]] = {
             "run": self._in_run,
             "skip": self._in_skip,
@@ -232,6 +233,7 @@ class Report:
                 self.state = "run"
         elif title in ("FAILURES", "ERRORS"):
             self._reopen()
+            self._doubt = self.state == "captured"
             self._kind = "failed" if title == "FAILURES" else "error"
             self._enter("lines", line)
         elif title == "short test summary info":
@@ -255,6 +257,7 @@ class Report:
         if self.state in ("summary", "done"):
             self.session.entries.clear()
             self.session.counts = None
+            self._doubt = False
 
     def _titled(self, title: str, line: str) -> bool:
         if self.state in ("skip", "crash"):
@@ -270,7 +273,7 @@ class Report:
             self.session.dropped += 1
             self.state = "skip"
             return True
-        self._section = Section(self._kind, title)
+        self._section = Section(self._kind, title, doubt=self._doubt)
         self.session.sections.append(self._section)
         self.state = "doctest" if title.startswith("[doctest]") else "trace"
         return True
@@ -348,8 +351,11 @@ class Report:
         session = self.session
         if len(line) > _PROGRESS_MOST:
             return
-        if line.startswith("Fatal Python error: "):
-            session.crash_word = line.rstrip()
+        if "Fatal Python error: " in line:
+            before, word, rest = line.partition("Fatal Python error: ")
+            if before:
+                self._in_run(before)
+            session.crash_word = (word + rest).rstrip()
             self.state = "crash"
         elif "::" in line:
             self._progress(line)
