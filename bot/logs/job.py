@@ -14,11 +14,13 @@ from bot.domain.findings import CheckKind, JobLog, Report, Step
 from bot.logs.clean import lines, plain
 from bot.logs.command import command_kind, formats_of
 from bot.logs.output import Output, Read
+from bot.logs.parser import ROW_LIKE
 
 _STAMP = re.compile(r"\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?")
 _CYAN = "\x1b[36;1m"
 _EXIT = re.compile(r"(?:Process completed|Docker run failed) with exit code (-?\d{1,9})")
 _QUIET = re.compile(r"Run actions/(?:checkout|setup-[\w-]+|cache\S*|upload-\S+|download-\S+)@")
+_ROW = re.compile(ROW_LIKE)
 _MOST_STEPS = 500
 _HEAD_LINES = 400
 
@@ -118,7 +120,7 @@ class _Job:
             return
         if text.startswith("##["):
             self._marked(text)
-        elif not self.stamped and text.startswith(("Run ", "Error: ")) and self._pasted_line(text):
+        elif not self.stamped and text.startswith(("Run ", "Error: ", "Warning: ")) and self._pasted_line(text):
             return
         elif self.step is None or self.step.exit_code is None:
             self._output(text)
@@ -206,11 +208,13 @@ class _Job:
         if text.startswith("Run "):
             self._maybe = text
             return False
-        found = _EXIT.match(text.removeprefix("Error: "))
-        if found is None:
-            return False
-        self._exit(int(found.group(1)))
-        return True
+        rest = text.removeprefix("Error: ").removeprefix("Warning: ")
+        found = _EXIT.match(rest)
+        if found:
+            self._exit(int(found.group(1)))
+        elif _ROW.match(rest):
+            self._output(rest)
+        return found is not None or _ROW.match(rest) is not None
 
     def _exit(self, code: int) -> None:
         if self.step is None:
@@ -248,7 +252,7 @@ class _Job:
 
     def close(self, name: str) -> JobLog:
         """The job; a step that the log breaks off in keeps no exit status."""
-        cut = self.stamped and not self.finished
+        cut = (self.stamped or self._pasted) and not self.finished
         if self.step is not None and not cut and self.stamped and self.step.exit_code is None and self.step.command:
             self.step.exit_code = 0
         if self.step is not None:

@@ -153,21 +153,34 @@ def _failures(session: Session, exit_code: int | None) -> list[Failure]:
 
 
 def _aligned(session: Session, entries: list[Entry | None]) -> dict[int, str]:
-    """Which `--tb=line` line belongs to which failure: both come in the same order; the words confirm it."""
-    lines = session.oneliners
-    if len(lines) == len(entries):
-        return dict(enumerate(lines))
+    """Which `--tb=line` line belongs to which failure: both come in the same order; the words confirm it.
+
+    Version 9 prints the exception's text and captured output before each such line.
+    """
+    for lines in (session.oneliners, [line for line in session.oneliners if oneline(line)]):
+        if len(lines) == len(entries):
+            return dict(enumerate(lines))
     paired: dict[int, str] = {}
     at = 0
     for i, entry in enumerate(entries):
         message = split_entry(entry.text)[1] if entry else None
-        for j in range(at, min(len(lines), at + 200) if message else at):
-            parsed = oneline(lines[j])
-            if (parsed[1] if parsed else lines[j]).startswith((message or "").removesuffix("...")):
-                paired[i] = lines[j]
-                at = j + 1
-                break
+        hit = _next(session.oneliners, at, message) if message else None
+        if hit is not None:
+            paired[i], at = session.oneliners[hit], hit + 1
     return paired
+
+
+def _next(lines: list[str], start: int, message: str) -> int | None:
+    """Place of the next line that tells this message, one with a place in a file before others."""
+    bare = None
+    message = message.removesuffix("...")
+    for at in range(start, min(len(lines), start + 200)):
+        parsed = oneline(lines[at])
+        if parsed and parsed[1].startswith(message):
+            return at
+        if bare is None and lines[at].startswith(message):
+            bare = at
+    return bare
 
 
 def _failure(

@@ -282,6 +282,8 @@ class Report:
         captured = title.startswith("Captured ") and self._section is not None
         if self.state in ("run", "skip", "crash") or (self.state == "done" and not captured):
             return self.state not in ("crash", "done")
+        if self.state == "lines":
+            return True
         self._reopen()
         self.state = "captured" if captured else "skip"
         return True
