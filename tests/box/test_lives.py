@@ -24,6 +24,7 @@ import signal, sys, time
 from bot.adapters.docker_sandbox import DockerSandbox
 from bot.domain.execution import Request
 from tests.box.conftest import SMALL
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts background jobs, such as CI, with it ignored
 sandbox = DockerSandbox(proxy_image="none", pool_size=2)
 print(sandbox.run_id, flush=True)
 if sys.argv[2] == "term":
