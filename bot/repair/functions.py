@@ -110,18 +110,35 @@ def snippet(block: str) -> Snippet | None:
     )
 
 
-def rendered(part: Snippet, wanted: Definition, onto: Definition) -> str:
-    """The snippet's definition as text for the place of `onto`: its indentation, its decorators if none are given."""
-    start = wanted.start
-    body = part.lines[start - 1 : wanted.end]
+def rendered(part: Snippet, wanted: Definition, onto: Definition, docstring: str | None = None) -> str:
+    """The snippet's definition as text for the place of `onto`: its indentation, `docstring` if it has none itself."""
     shift = onto.indent - wanted.indent
-    if not shift:
-        return "\n".join(body)
     fixed = _string_lines(wanted.node)
-    return "\n".join(
-        line if number in fixed or not line.strip() else _shift(line, shift)
-        for number, line in enumerate(body, start=start)
-    )
+    body = [
+        line if not shift or number in fixed or not line.strip() else _shift(line, shift)
+        for number, line in enumerate(part.lines[wanted.start - 1 : wanted.end], start=wanted.start)
+    ]
+    at = _undocumented(part, wanted) if docstring else None
+    if at is not None:
+        body.insert(at, body[at][: len(body[at]) - len(body[at].lstrip())] + (docstring or ""))
+    return "\n".join(body)
+
+
+def documentation(source: str, found: Definition) -> str | None:
+    """The docstring of a definition as it is written in its file; None without one."""
+    if found.node is None or ast.get_docstring(found.node) is None:
+        return None
+    return ast.get_source_segment(source, found.node.body[0])
+
+
+def _undocumented(part: Snippet, wanted: Definition) -> int | None:
+    """Which line of a definition without a docstring its body begins at; None where it begins beside the head."""
+    if wanted.node is None or ast.get_docstring(wanted.node) is not None:
+        return None
+    first = wanted.node.body[0]
+    number = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", []))])
+    alone = not part.lines[number - 1][: first.col_offset].strip()
+    return number - wanted.start if alone else None
 
 
 def replaced_lines(wanted: Definition, onto: Definition) -> tuple[int, int]:

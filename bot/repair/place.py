@@ -103,7 +103,12 @@ def _put(draft: Draft, home: tuple[str, str], wanted: Definition, part: Snippet)
     if onto.is_class and not members <= {d.name.rpartition(".")[2] for d in _inside(part, wanted)}:
         return _first(_member(draft, path, name, d, part) for d in _inside(part, wanted))
     first, last = functions.replaced_lines(wanted, onto)
-    return _lines(draft, path, first, last, functions.rendered(part, wanted, onto))
+    return _lines(draft, path, first, last, _rendered(draft, path, part, wanted, onto))
+
+
+def _rendered(draft: Draft, path: str, part: Snippet, wanted: Definition, onto: Definition) -> str:
+    """A docstring that the model left out stays: it is the contract that later turns and people go by."""
+    return functions.rendered(part, wanted, onto, functions.documentation(draft.text(path) or "", onto))
 
 
 def _member(draft: Draft, path: str, owner: str, wanted: Definition, part: Snippet) -> Rejected | None:
@@ -111,7 +116,7 @@ def _member(draft: Draft, path: str, owner: str, wanted: Definition, part: Snipp
     known = _find(draft, path, f"{owner}.{wanted.name.rpartition('.')[2]}")
     if known is not None:
         first, last = functions.replaced_lines(wanted, known)
-        return _lines(draft, path, first, last, functions.rendered(part, wanted, known))
+        return _lines(draft, path, first, last, _rendered(draft, path, part, wanted, known))
     home = _find(draft, path, owner)
     if home is None:
         return Rejected(reason=f"there is no class {owner} in {path}")

@@ -420,6 +420,23 @@ def test_a_method_keeps_its_place_and_its_decorators(indent: str, decorated: boo
     assert told(f"```python\n{body}\n```") == {"src/d.py": D.replace("self._now + 1", "self._now")}
 
 
+def test_a_docstring_left_out_stays() -> None:
+    documented = 'class A:\n    def f(self, x):\n        """Twice x.\n\n        Never None."""\n        return x\n'
+    reply = "```python\ndef f(self, x):\n  return x * 2\n```"
+    expected = documented.replace('    """Twice', '  """Twice').replace("        return x", "      return x * 2")
+    assert told(reply, {"a.py": documented}, near=("a.py",)) == {"a.py": expected}
+    compile(expected, "a.py", "exec")
+    own = '```python\ndef f(self, x):\n    "Double."\n    return x * 2\n```'
+    assert "Twice" not in told(own, {"a.py": documented}, near=("a.py",))["a.py"]
+    beside = "```python\ndef f(self, x): return x * 2\n```"
+    assert "Twice" not in told(beside, {"a.py": documented}, near=("a.py",))["a.py"]
+
+
+def test_a_function_without_its_docstring_but_with_the_old_body_is_no_change() -> None:
+    tree = {"a.py": 'def f(x):\n    """Twice x."""\n    return x\n'}
+    assert rejected("```python\ndef f(x):\n    return x\n```", tree=tree, near=("a.py",)).rule == "unchanged"
+
+
 def test_async_and_nested_functions_are_found() -> None:
     tick = "async def tick(self, n):\n    self._now += n\n    return n"
     assert told(f"```python\n{tick}\n```") == {"src/d.py": D.replace("return 0", "return n")}
