@@ -48,8 +48,9 @@ demo-log: setup ## Make the demo's CI log anew, by really running its checks
 record-demo: gvisor ## Record the demo's replies anew from a real model (DEMO_ARGS="--model M --base-url URL")
 	@$(PYTHON) -m bot demo --record $(DEMO_REPLIES) $(DEMO_ARGS)
 
-bench-sandbox: gvisor ## What a sandboxed execution costs, cold and warm
+bench-sandbox: gvisor ## What an execution costs, cold and warm, and what a turn costs beside it
 	@$(PYTHON) -m bot bench sandbox $(BENCH_ARGS)
+	@$(PYTHON) scripts/bench-repair.py
 
 clean: ## Remove what was made here; the machine's Docker and gVisor stay
 	@scripts/clean.sh

@@ -25,6 +25,9 @@ DEPTH = 100
 READ_LIMIT = 16_000_000
 """Larger files count as unreadable: no model and no packet could use them."""
 
+KEPT = 32_000_000
+"""Bytes of file content kept in memory; beyond them it is read again."""
+
 FETCH_TIMEOUT_S = 900.0
 
 MAX_HUNKS, HUNK_CHARS = 200, 4000
@@ -44,7 +47,8 @@ class GitWorkspace:
     head: str
     branch: str
     git: Git
-    entries: Mapping[str, tuple[str, str]] = field(repr=False)
+    entries: Mapping[str, tuple[str, str, int]] = field(repr=False)
+    _read: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def open(cls, path: Path, head: str = "HEAD") -> GitWorkspace:
@@ -114,12 +118,14 @@ class GitWorkspace:
 
     def read(self, path: str) -> bytes | None:
         """Raw content of a regular file; None when absent, not regular, or above `READ_LIMIT` bytes."""
-        mode, blob = self.entries.get(path, ("", ""))
-        if mode not in ("100644", "100755"):
+        mode, blob, size = self.entries.get(path, ("", "", 0))
+        if mode not in ("100644", "100755") or size > READ_LIMIT:
             return None
-        if int(self.git.tell("cat-file", "-s", blob)) > READ_LIMIT:
-            return None
-        return self.git.tell("cat-file", "blob", blob)
+        if blob not in self._read:  # every turn reads the same few files, and a process each would cost half a second
+            if sum(map(len, self._read.values())) > KEPT:
+                self._read.clear()
+            self._read[blob] = self.git.tell("cat-file", "blob", blob)
+        return self._read[blob]
 
     def export(self, into: Path) -> str:
         """Write the head's tree, raw, with a .git that has neither hooks, remotes nor credentials.
@@ -205,14 +211,14 @@ def _copy_refs(user: Git, git: Git, sha: str) -> None:
     git.tell("update-ref", "--stdin", stdin=os.fsencode("".join(f"{line}\n" for line in lines)))
 
 
-def _entries(git: Git, sha: str) -> dict[str, tuple[str, str]]:
-    """path -> (mode, object), from `git ls-tree -r -z` (git-ls-tree documentation, OUTPUT FORMAT)."""
+def _entries(git: Git, sha: str) -> dict[str, tuple[str, str, int]]:
+    """path -> (mode, object, bytes), from `git ls-tree -r -l -z` (git-ls-tree documentation, OUTPUT FORMAT)."""
     found = {}
-    for record in git.tell("ls-tree", "-r", "-z", "--full-tree", sha).split(b"\0"):
+    for record in git.tell("ls-tree", "-r", "-l", "-z", "--full-tree", sha).split(b"\0"):
         if record:
             meta, path = record.split(b"\t", 1)
-            mode, _, blob = meta.decode().split(" ")
-            found[os.fsdecode(path)] = (mode, blob)
+            mode, _, blob, size = meta.decode().split()
+            found[os.fsdecode(path)] = (mode, blob, 0 if size == "-" else int(size))
     return found
 
 
