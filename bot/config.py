@@ -20,6 +20,9 @@ DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
 FILE = ".github/selfrepair.yml"
 """Read from the default branch only: a pull request must not change how it is judged."""
 
+OUT = "selfrepair-out"
+"""Folder of the trail and the reports, in the workspace."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Config:

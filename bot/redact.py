@@ -6,10 +6,20 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote, quote_plus
 
 MARK = "[redacted]"
+
+SECRETS = (
+    "INPUT_ANTHROPIC-API-KEY",
+    "INPUT_GITHUB-TOKEN",
+    "ANTHROPIC_API_KEY",
+    "GITHUB_TOKEN",
+    "ACTIONS_RUNTIME_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+)
+"""Variables whose values must never be written anywhere."""
 
 SHORTEST = 6
 """Known values with fewer characters are left alone: removing every "main" or "test" would destroy the text."""
@@ -54,6 +64,11 @@ _KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?---
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _NO_KEY = re.compile(r"[^\sA-Za-z0-9+/=\\\"',:.|>-]")
 _KEY_LINES = re.compile(r"(?:(?:\s|\\n){1,4}[A-Za-z0-9+/=]{40,80})+")
+
+
+def secrets_in(environ: Mapping[str, str]) -> list[str]:
+    """The values to redact, of SECRETS."""
+    return [environ[name] for name in SECRETS if environ.get(name)]
 
 
 class Redactor:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from bot import action
@@ -18,22 +20,7 @@ from bot.adapters.replay_proposer import RecordingProposer, ReplayProposer
 from bot.config import Config
 from bot.domain.attempt import EditFormat, InputError
 from bot.domain.ports import Forge, Proposer, Trigger
-from bot.redact import Redactor
-
-SECRETS = (
-    "INPUT_ANTHROPIC-API-KEY",
-    "INPUT_GITHUB-TOKEN",
-    "ANTHROPIC_API_KEY",
-    "GITHUB_TOKEN",
-    "ACTIONS_RUNTIME_TOKEN",
-    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
-)
-"""Variables whose values must never be written anywhere."""
-
-
-def secrets_in(environ: Mapping[str, str]) -> list[str]:
-    """The values to redact."""
-    return [environ[name] for name in SECRETS if environ.get(name)]
+from bot.redact import Redactor, secrets_in
 
 
 def run(
@@ -83,3 +70,10 @@ def proposer_for(settings: Config, environ: Mapping[str, str]) -> tuple[Proposer
         raise InputError("no key for the model: set ANTHROPIC_API_KEY (input `anthropic-api-key`), or give base-url")
     form = settings.edit_format or models.for_model(name, settings.base_url)
     return AnthropicProposer(name, api_key=key or "none", base_url=settings.base_url, edit_format=form), form
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder that is gone when the run ends."""
+    with tempfile.TemporaryDirectory(prefix="selfrepair-") as folder:
+        yield Path(folder)

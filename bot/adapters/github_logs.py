@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import requests
@@ -13,13 +12,10 @@ from github.Requester import Requester
 from github.WorkflowJob import WorkflowJob
 
 from bot.adapters.github_api import Hub
+from bot.adapters.log_files import LOG_BYTES, capped
 from bot.domain.attempt import Fault
 
 FAILED = frozenset({"failure", "timed_out"})
-LOG_BYTES = 24 * 1024 * 1024
-"""Cap on all logs of a run together: with what reading them takes, the process stays under 200 MB."""
-
-_CUT = b"\n[selfrepair left out %d bytes here]\n"
 _CHUNK = 1 << 16
 
 
@@ -93,20 +89,3 @@ def _object(body: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return data if isinstance(data, dict) else {}
-
-
-def capped(chunks: Iterator[bytes], cap: int) -> bytes:
-    """The first quarter and the last three quarters of at most `cap` bytes, with a note of what was left out."""
-    head, tail, dropped = bytearray(), bytearray(), 0
-    first, last = cap // 4, cap - cap // 4
-    for chunk in chunks:
-        room = first - len(head)
-        head += chunk[:room]
-        tail += chunk[room:] if room < len(chunk) else b""
-        if len(tail) > last + (1 << 20):  # cut now and then, not per chunk
-            dropped += len(tail) - last
-            del tail[:-last]
-    if len(tail) > last:
-        dropped += len(tail) - last
-        del tail[:-last]
-    return b"".join((head, _CUT % dropped if dropped else b"", tail))

@@ -1,8 +1,8 @@
 """What people read about a run: pure text, made from an Outcome."""
 
 from bot.report.history import MARKER, history_comment
-from bot.report.job import job
+from bot.report.job import jobs
 from bot.report.pull_request import pull_request_body
 from bot.report.summary import job_summary, terminal
 
-__all__ = ["MARKER", "history_comment", "job", "job_summary", "pull_request_body", "terminal"]
+__all__ = ["MARKER", "history_comment", "job_summary", "jobs", "pull_request_body", "terminal"]

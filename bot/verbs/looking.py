@@ -1,0 +1,77 @@
+"""`selfrepair parse`, `packet` and `recipe`: what can be said from logs alone, without a model or a sandbox."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from bot.adapters.log_files import opened
+from bot.domain.attempt import InputError
+from bot.domain.findings import JobLog
+from bot.logs import as_schema, read_job
+
+
+def parse(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+    """One log as the corpus' object; of a folder or zip, an object for each job, with its name, in "jobs"."""
+    from bot.report import jobs as told
+
+    single, jobs = _jobs(args.log)
+    if not args.json:
+        sys.stdout.write(told(jobs))
+    elif single:
+        sys.stdout.write(json.dumps(as_schema(jobs[0]), indent=1) + "\n")
+    else:
+        objects = [{"job": job.name, **as_schema(job)} for job in jobs]
+        sys.stdout.write(json.dumps({"schema": 1, "jobs": objects}, indent=1) + "\n")
+    return 0
+
+
+def packet(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+    """The packet of the first turn, for a log and the checkout that it is about."""
+    from bot import packets
+    from bot.adapters.git_workspace import GitWorkspace
+    from bot.domain.fitness import Evaluation
+
+    _, jobs = _jobs(args.log)
+    workspace = GitWorkspace.open(args.repo)
+    evaluation = Evaluation(reports=tuple(step.report for job in jobs for step in job.steps if step.report))
+    made = packets.build(
+        evaluation,
+        iteration=1,
+        max_iterations=5,
+        read=workspace.read,
+        paths=workspace.paths(),
+        changed=workspace.changed(None),
+    )
+    sys.stdout.write(json.dumps(made.as_json(), indent=1, ensure_ascii=False) + "\n")
+    return 0
+
+
+def recipe(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+    """The checks that would be run, and where each came from."""
+    from bot import recipe as recipes
+    from bot.config import Config
+
+    _, jobs = _jobs(args.log)
+    made = recipes.infer(jobs, image=Config.image, setup=(), checks=())
+    for check in made.checks:
+        sys.stdout.write(f"{check.kind}: {check.command}\n    from {check.origin}\n")
+    return 0
+
+
+def _jobs(path: Path) -> tuple[bool, list[JobLog]]:
+    """(whether the path is one job's log, the jobs). Raises InputError with everything that cannot be read."""
+    problems: list[str] = []
+    jobs: list[JobLog] = []
+    with opened(path) as found:
+        for log in found.logs:
+            try:
+                jobs.append(read_job(log.chunks(), name=log.name))
+            except InputError as error:
+                problems += error.problems
+    if problems:
+        raise InputError(*problems)
+    return found.single, jobs
