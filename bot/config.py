@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import yaml
@@ -119,13 +120,26 @@ def _url(value: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One row: its name (action input, `--name` flag and file key), how it is read and where it goes in Config."""
+    """One row: its name (action input, `--name` flag and file key), how it is read and where it goes in Config.
+
+    `into` is the field of Config, `part.field` for one inside; without it the field is called like the setting.
+    """
 
     name: str
     help: str
     parse: Callable[[object], Any]
-    into: str
-    default: str
+    into: str = ""
+
+    @property
+    def field(self) -> str:
+        """Where the value goes."""
+        return self.into or self.name.replace("-", "_")
+
+    @property
+    def default(self) -> str:
+        """What Config has there, as one would write it; "" where it has nothing."""
+        value = attrgetter(self.field)(Config())
+        return f"{value:g}" if isinstance(value, float) else str(value or "")
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -133,141 +147,109 @@ SETTINGS: tuple[Setting, ...] = (
         name="image",
         help="Base image of the environment the checks run in.",
         parse=_text,
-        into="image",
-        default="python:3.13-slim-trixie",
     ),
     Setting(
         name="setup",
         help="Commands, one a line, that install what the checks need. They run with network, without secrets.",
         parse=_lines,
-        into="setup",
-        default="",
     ),
     Setting(
         name="checks",
         help="Commands, one a line, that must be green. Without any: the failing commands found in the job's log.",
         parse=_checks,
-        into="checks",
-        default="",
     ),
     Setting(
         name="model",
         help="Who proposes the edits: anthropic:NAME, or replay:FILE for a recorded run.",
         parse=_model,
-        into="model",
-        default=DEFAULT_MODEL,
     ),
     Setting(
         name="base-url",
         help="Server that speaks the Messages API (llama.cpp, vLLM, Ollama, a gateway) instead of Anthropic's.",
         parse=_url,
-        into="base_url",
-        default="",
     ),
     Setting(
         name="edit-format",
-        help="How the model writes edits: auto, tool, blocks (search/replace) or function (small models).",
+        help="How the model writes edits: auto (by its name; the default), tool, blocks (search/replace) or function.",
         parse=_edit_format,
-        into="edit_format",
-        default="auto",
     ),
     Setting(
         name="max-iterations",
         help="Turns of the loop.",
         parse=_number(int, 1, 50),
         into="budget.iterations",
-        default="5",
     ),
     Setting(
         name="max-seconds",
         help="Wall clock of the loop, in seconds.",
         parse=_number(float, 10, 21600),
         into="budget.seconds",
-        default="1800",
     ),
     Setting(
         name="max-dollars",
         help="Money for model calls in one run, in US dollars; reserved before each call.",
         parse=_number(float, 0, 1000),
         into="budget.dollars",
-        default="1",
     ),
     Setting(
         name="packet-tokens",
         help="Size of a repair packet, in tokens.",
         parse=_number(int, 200, 100000),
         into="budget.packet_tokens",
-        default="2000",
     ),
     Setting(
         name="candidates",
         help="Proposals per turn, of which the best is kept (3 helps small models).",
         parse=_number(int, 1, 16),
-        into="candidates",
-        default="1",
     ),
     Setting(
         name="patience",
         help="Turns in a row without progress before the loop stops; 1 is the strict rule.",
         parse=_number(int, 1, 50),
-        into="patience",
-        default="4",
     ),
     Setting(
         name="check-seconds",
         help="Wall clock of one check, in seconds.",
         parse=_number(float, 1, 21600),
         into="limits.timeout_s",
-        default="300",
     ),
     Setting(
         name="check-memory-mb",
         help="Memory of one check, in MB.",
         parse=_number(int, 64, 1048576),
         into="limits.memory_mb",
-        default="2048",
     ),
     Setting(
         name="check-cpus",
         help="Processors of one check.",
         parse=_number(float, 0.1, 256),
         into="limits.cpus",
-        default="2",
     ),
     Setting(
         name="protect",
         help="Further globs, one a line, that no repair may touch (tests, CI and tool configuration always are).",
         parse=_lines,
-        into="protect",
-        default="",
     ),
     Setting(
         name="allow",
         help="Globs, one a line, that a repair may touch although they are protected by default.",
         parse=_lines,
-        into="allow",
-        default="",
     ),
     Setting(
         name="fail-on",
         help="When the job turns red: fault (only when selfrepair itself could not work), unrepaired, or none.",
         parse=_choice("fault", "unrepaired", "none"),
-        into="fail_on",
-        default="fault",
     ),
     Setting(
         name="sandbox-runtime",
         help="selfrepair-run is gVisor. runc accepts a weaker box; every report says so.",
         parse=_choice("selfrepair-run", "runc"),
         into="limits.runtime",
-        default="selfrepair-run",
     ),
     Setting(
         name="install-gvisor",
         help="Register gVisor with the runner's Docker: auto (only on GitHub-hosted runners), always or never.",
         parse=_choice("auto", "always", "never"),
-        into="install_gvisor",
-        default="auto",
     ),
 )
 
@@ -286,7 +268,7 @@ def load(*layers: tuple[str, Mapping[str, object]], strict: bool = False) -> Con
                 problems.append(f"{source}: unknown setting {name!r} (known: {', '.join(rows)})")
             elif value not in ("", None):
                 try:
-                    config = _put(config, rows[name].into, rows[name].parse(value))
+                    config = _put(config, rows[name].field, rows[name].parse(value))
                 except Bad as bad:
                     problems.append(f"{source}: {name}: {shlex.quote(str(value))} {bad}")
     if problems:

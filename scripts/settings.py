@@ -10,16 +10,21 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from bot.config import SETTINGS
+from bot.config import SETTINGS, Setting
 
 ROOT = Path(__file__).parent.parent
 
 
 def action_inputs() -> str:
-    """The inputs block of action.yml."""
-    rows = {row.name: {"description": row.help, "default": row.default} for row in SETTINGS}
+    """The inputs block of action.yml, without defaults: GitHub would send them as if a person had set them, and what
+    .github/selfrepair.yml says would never count."""
+    rows = {row.name: {"description": _described(row), "required": False} for row in SETTINGS}
     text = yaml.safe_dump(rows, sort_keys=False, width=1000, allow_unicode=True)
     return "".join(f"  {line}\n" for line in text.splitlines())
+
+
+def _described(row: Setting) -> str:
+    return f"{row.help} Default: {row.default}." if row.default else row.help
 
 
 def readme_table() -> str:

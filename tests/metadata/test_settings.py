@@ -24,6 +24,13 @@ def test_defaults_in_the_table_are_the_defaults_of_config():
     assert load(("defaults", {row.name: row.default for row in SETTINGS})) == Config()
 
 
+def test_an_input_that_nobody_gave_leaves_the_settings_file_its_say():
+    """A `default:` in action.yml reaches the program as if it had been given."""
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    sent = {row.name: inputs[row.name].get("default", "") for row in SETTINGS}
+    assert load(("file", {"max-iterations": 7, "model": "replay:x"}), ("input", sent)).budget.iterations == 7
+
+
 def test_every_setting_is_a_flag_of_local():
     text = parser().parse_args(["local", "--repo", "."])
     assert {row.name.replace("-", "_") for row in SETTINGS} - {"setup", "checks"} <= set(vars(text))
@@ -44,4 +51,4 @@ def test_every_verb_of_the_command_line_is_in_the_readme():
 def test_action_outputs_and_inputs_are_described():
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert all(part["description"] for part in [*action["inputs"].values(), *action["outputs"].values()])
-    assert action["inputs"]["model"]["default"] == DEFAULT_MODEL
+    assert DEFAULT_MODEL in action["inputs"]["model"]["description"]
