@@ -16,7 +16,7 @@ from bot.domain.findings import Check, CheckKind
 from bot.logs import command_kind
 
 DEFAULT_MODEL = "anthropic:claude-sonnet-5-5"
-"""One pinned id of the Sonnet class, so that a run can be repeated."""
+"""Newest of the Sonnet class in the SDK's list of models; ids without a date are pinned since generation 4.6."""
 
 FILE = ".github/selfrepair.yml"
 """Read from the default branch only: a pull request must not change how it is judged."""

@@ -18,7 +18,7 @@ from bot.adapters.git_workspace import GitWorkspace
 from bot.adapters.jsonl_trail import JsonlTrail
 from bot.adapters.replay_proposer import RecordingProposer, ReplayProposer
 from bot.config import Config
-from bot.domain.attempt import EditFormat, InputError
+from bot.domain.attempt import EditFormat
 from bot.domain.ports import Forge, Proposer, Trigger
 from bot.redact import Redactor, secrets_in
 
@@ -66,10 +66,8 @@ def proposer_for(settings: Config, environ: Mapping[str, str]) -> tuple[Proposer
         replay = ReplayProposer(Path(name))
         return replay, settings.edit_format or replay.edit_format
     key = environ.get("INPUT_ANTHROPIC-API-KEY") or environ.get("ANTHROPIC_API_KEY", "")
-    if not key and not settings.base_url:
-        raise InputError("no key for the model: set ANTHROPIC_API_KEY (input `anthropic-api-key`), or give base-url")
     form = settings.edit_format or models.for_model(name, settings.base_url)
-    return AnthropicProposer(name, api_key=key or "none", base_url=settings.base_url, edit_format=form), form
+    return AnthropicProposer(name, api_key=key, base_url=settings.base_url), form
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 
-from bot.adapters.models import DEFAULT_MODEL, Price, for_model, price_for
+from bot.adapters.models import Price, price_for
+from bot.config import DEFAULT_MODEL
 from bot.domain.attempt import EditFormat, Fault, InputError, Prompt, Reply, Spend
 from bot.repair.tools import TOOLS
 
@@ -34,26 +35,25 @@ class AnthropicProposer:
 
     def __init__(
         self,
-        model: str = DEFAULT_MODEL,
+        model: str,
         *,
         api_key: str,
         base_url: str | None = None,
-        edit_format: EditFormat | None = None,
         price: Price | None = None,
         timeout_s: float = 600.0,
         tries: int = 4,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """`edit_format` defaults to `for_model`, `price` to `price_for`; a local server takes any key, or none."""
+        """`price` defaults to `price_for`; a local server takes any key, or none. Raises InputError for a bad key."""
         key = api_key.strip()
         if not key.isascii() or not key.isprintable() or " " in key:
             raise InputError("ANTHROPIC_API_KEY holds blanks, line breaks or characters that no key has; set it again")
         if not key and base_url is None:
-            fix = "set the secret ANTHROPIC_API_KEY (platform.claude.com, API keys), or give --base-url"
-            raise Fault("there is no key for the model API", fix=fix)
+            raise InputError(
+                "no key for the model: set ANTHROPIC_API_KEY (input `anthropic-api-key`), or give base-url"
+            )
         self.name = model
-        self.edit_format = edit_format or for_model(model, base_url)
         self.spend = Spend()
         self._price = price or price_for(model)
         self._base_url, self._timeout, self._tries = base_url or API, timeout_s, tries
@@ -77,7 +77,7 @@ class AnthropicProposer:
         began, before = time.monotonic(), self.spend
         body = self._answered(prompt)
         self.spend += Spend(model_seconds=time.monotonic() - began)
-        return _reply(body, self.name, _minus(self.spend, before))
+        return _reply(body, self.name, self.spend - before)
 
     def price(self, prompt: Prompt) -> float:
         """Upper bound in US dollars of one try: a token is at least 2.5 bytes of prompt, all of it written to the
@@ -181,7 +181,7 @@ class AnthropicProposer:
 _FIXES: Mapping[int, tuple[str, str]] = {
     401: ("the model API does not accept the key", "set the secret ANTHROPIC_API_KEY to a valid, unexpired key"),
     403: ("the key may not use this model", "give the key's workspace access to the model, or choose another --model"),
-    404: ("there is no such model here", "check --model (for example anthropic:" + DEFAULT_MODEL + ") and --base-url"),
+    404: ("there is no such model here", f"check --model (for example {DEFAULT_MODEL}) and --base-url"),
     408: ("the model API timed out", "run again later"),
     429: ("the rate or spend limit is reached", "run again later, or raise the limit (platform.claude.com, Limits)"),
 }
@@ -230,10 +230,6 @@ def _reply(body: Mapping[str, Any], asked: str, spend: Spend) -> Reply:
         stop_reason=str(body.get("stop_reason") or "end_turn"),
         spend=spend,
     )
-
-
-def _minus(spend: Spend, before: Spend) -> Spend:
-    return Spend(**{name: getattr(spend, name) - getattr(before, name) for name in Spend.__dataclass_fields__})
 
 
 def _host(url: str) -> str:

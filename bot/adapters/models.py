@@ -1,4 +1,4 @@
-"""What is known of models by name: the default one, what they cost, how they write edits best."""
+"""What is known of models by name: what they cost, how they write edits best."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.domain.attempt import EditFormat
-
-DEFAULT_MODEL = "claude-sonnet-5-5"
-"""Newest of the Sonnet class in the SDK's list of models; ids without a date are pinned since generation 4.6."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,8 +54,6 @@ class ReplayProposer:
         self._lines = _read(path)
         self.model = str(self._lines[0]["model"])
         self.recorded = str(self._lines[0]["recorded"])
-        forms = [EditFormat(line["edit_format"]) for line in self._lines]
-        self.edit_format = next((form for form in forms if form is not EditFormat.HOLE), EditFormat.TOOL)
         formats = [EditFormat(line["edit_format"]) for line in self._lines]
         self.edit_format = next((form for form in formats if form is not EditFormat.HOLE), EditFormat.FUNCTION)
         self.name = f"{self.model} (replayed, recorded {self.recorded})"

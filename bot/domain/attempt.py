@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from bot.domain.execution import Limits
 from bot.domain.findings import Report
@@ -57,7 +59,6 @@ class Budget:
     iterations: int = 5
     seconds: float = 1800.0
     packet_tokens: int = 2000
-    prompt_tokens: int = 12000
     dollars: float = 1.0
 
 
@@ -75,7 +76,13 @@ class Spend:
     executions: int = 0
 
     def __add__(self, other: Spend) -> Spend:
-        return Spend(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
+        return self._combined(other, operator.add)
+
+    def __sub__(self, other: Spend) -> Spend:
+        return self._combined(other, operator.sub)
+
+    def _combined(self, other: Spend, combine: Callable[[Any, Any], Any]) -> Spend:
+        return Spend(**{name: combine(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__})
 
 
 class Strategy(StrEnum):
@@ -159,7 +166,6 @@ class Attempt:
     limits: Limits
     seconds: float
     candidates: int = 1
-    progress: str = ""
 
 
 class OutcomeKind(StrEnum):
@@ -214,7 +220,3 @@ class Outcome:
     model: str = ""
     runtime: str = ""
     chain_head: str = ""
-
-    def but(self, **changes: object) -> Outcome:
-        """A copy with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]

@@ -120,7 +120,7 @@ class Loop:
         judged = [candidate for candidate in tried if candidate.judgement]
         chosen = min(judged, key=lambda c: c.rank) if judged else (tried[-1] if tried else None)
         attempt = self._attempt(number, strategy, packet, chosen, len(tried))
-        attempt = replace(attempt, spend=_difference(self.spend, spent), seconds=self.world.clock() - began)
+        attempt = replace(attempt, spend=self.spend - spent, seconds=self.world.clock() - began)
         self.world.progress.say(say, f"{attempt.verdict}: {attempt.reason}")
         return attempt, chosen
 
@@ -315,10 +315,6 @@ def _verdict(chosen: Candidate | None, refused: Refused | None, stopped: str) ->
         return chosen.judgement.verdict, chosen.judgement.reason
     assert isinstance(chosen.proposal, Rejected)
     return Verdict.REJECTED, chosen.proposal.reason
-
-
-def _difference(after: Spend, before: Spend) -> Spend:
-    return Spend(**{name: getattr(after, name) - getattr(before, name) for name in after.__dataclass_fields__})
 
 
 def _text(content: bytes) -> str:

@@ -149,5 +149,5 @@ def repaired() -> Outcome:
 
 def ended(kind: OutcomeKind, reason: str = "the budget of 5 turns is spent", **changes: object) -> Outcome:
     """A run that ended otherwise, after two attempts."""
-    spent = repaired().but(kind=kind, reason=reason, attempts=(rejected(1), attempt(2)), final=attempt(2).reports)
-    return spent.but(**changes)
+    spent = replace(repaired(), kind=kind, reason=reason, attempts=(rejected(1), attempt(2)), final=attempt(2).reports)
+    return replace(spent, **changes)

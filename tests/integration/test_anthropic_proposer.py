@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.anthropic_proposer import AnthropicProposer
-from bot.adapters.models import DEFAULT_MODEL, Price, for_model, price_for
+from bot.adapters.models import Price, for_model, price_for
+from bot.config import DEFAULT_MODEL as SETTING
 from bot.domain.attempt import EditFormat, Fault, InputError, Prompt, Spend, Strategy
 from bot.domain.packet import RepairPacket
 from tests.fakes import messages_api as fake
 from tests.fakes.messages_api import Broken, Failed, MessagesApi
 
 KEY = "sk-ant-secret-of-the-test"
+DEFAULT_MODEL = SETTING.removeprefix("anthropic:")
 
 
 def prompt(edit_format: EditFormat = EditFormat.TOOL, max_tokens: int = 500) -> Prompt:
@@ -228,14 +230,13 @@ def test_a_wrong_key_never_shows(proposer: Opened, caplog: pytest.LogCaptureFixt
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel"])
 def test_a_key_that_is_none_is_told_without_quoting_it(key: str) -> None:
     with pytest.raises(InputError, match="ANTHROPIC_API_KEY") as error:
-        AnthropicProposer(api_key=key)
+        AnthropicProposer(DEFAULT_MODEL, api_key=key)
     assert key not in str(error.value)
 
 
-def test_no_key_at_all_is_a_fault_unless_the_server_is_local(proposer: Opened) -> None:
-    with pytest.raises(Fault, match="no key") as fault:
-        AnthropicProposer(api_key=" ")
-    assert "ANTHROPIC_API_KEY" in fault.value.fix
+def test_no_key_at_all_is_bad_input_unless_the_server_is_local(proposer: Opened) -> None:
+    with pytest.raises(InputError, match="no key for the model: set ANTHROPIC_API_KEY"):
+        AnthropicProposer(DEFAULT_MODEL, api_key=" ")
     with MessagesApi([fake.text("hello")]) as api:
         assert proposer(api, api_key="").ask(prompt(EditFormat.FUNCTION)).text == "hello"
 

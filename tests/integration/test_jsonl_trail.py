@@ -59,7 +59,7 @@ def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
     trail.attach("attempt-1/reply-1.txt", f"it is {SECRET}".encode())
     trail.attach("attempt-1/reply-1.json", b'{"broken": "hunter2hunter2')
     trail.record(replace(attempt(1), reason=f"printed {SECRET}", diff="+hunter2hunter2"))
-    trail.finish(repaired().but(rationale=SECRET, files={"a": b"x", "hunter2hunter2": None}))
+    trail.finish(replace(repaired(), rationale=SECRET, files={"a": b"x", "hunter2hunter2": None}))
     for path in (tmp_path / "t").rglob("*"):
         if path.is_file():
             assert b"hunter2" not in path.read_bytes()

@@ -29,7 +29,7 @@ def recording(tmp_path: Path) -> Path:
     """Two calls, recorded: a tool call, then text in answer to a re-ask."""
     path = tmp_path / "demo.jsonl"
     with MessagesApi([fake.edits({"path": "d.py", "old": "1", "new": "2"}), fake.cut_off("def é")]) as api:
-        inner = AnthropicProposer(api_key="sk-ant-secret", base_url=api.url)
+        inner = AnthropicProposer("claude-sonnet-5-5", api_key="sk-ant-secret", base_url=api.url)
         recorder = RecordingProposer(inner, path, today=lambda: "2026-11-30")
         recorder.ask(prompt())
         recorder.ask(prompt(correction=True))

@@ -76,20 +76,20 @@ class TestBranch:
     def test_it_depends_on_what_failed_and_where_only(self) -> None:
         name = submit.branch(repaired(), RUN)
         moved = replace(BASELINE[1], findings=tuple(replace(f, line=99) for f in BASELINE[1].findings))
-        assert submit.branch(repaired().but(baseline=(BASELINE[0], moved)), RUN) == name
-        assert submit.branch(repaired().but(rationale="other", seconds=1.0, diff="", attempts=()), RUN) == name
+        assert submit.branch(replace(repaired(), baseline=(BASELINE[0], moved)), RUN) == name
+        assert submit.branch(replace(repaired(), rationale="other", seconds=1.0, diff="", attempts=()), RUN) == name
         others = {
             submit.branch(repaired(), run_on(sha="f" * 40)),
             submit.branch(repaired(), run_on(branch="feature/durations2")),
             submit.branch(repaired(), run_on(branch="feature-durations")),
-            submit.branch(repaired().but(baseline=(suite_report(UNITS),)), RUN),
+            submit.branch(replace(repaired(), baseline=(suite_report(UNITS),)), RUN),
         }
         assert name not in others
         assert len(others) == 4
 
     def test_a_flaky_test_does_not_change_it(self) -> None:
-        steady = repaired().but(baseline=(suite_report(UNITS),))
-        noisy = repaired().but(flaky=frozenset({"tests/test_d.py::test_unit_h"}), baseline=(BASELINE[0],))
+        steady = replace(repaired(), baseline=(suite_report(UNITS),))
+        noisy = replace(repaired(), flaky=frozenset({"tests/test_d.py::test_unit_h"}), baseline=(BASELINE[0],))
         assert submit.branch(noisy, RUN) == submit.branch(steady, RUN)
 
     @settings(max_examples=40, deadline=None)
@@ -106,20 +106,20 @@ class TestBranch:
 
 class TestTitle:
     def test_one_test_is_named(self) -> None:
-        one = repaired().but(baseline=(suite_report(UNITS),))
+        one = replace(repaired(), baseline=(suite_report(UNITS),))
         assert submit.headline(one) == "fix: repair failing test test_units"
 
     def test_a_long_name_is_not(self) -> None:
-        long = repaired().but(baseline=(suite_report(frozenset({"t.py::test_" + "x" * 90})),))
+        long = replace(repaired(), baseline=(suite_report(frozenset({"t.py::test_" + "x" * 90})),))
         assert submit.headline(long) == "fix: repair 1 failing test"
 
     def test_everything_is_counted(self) -> None:
         types = replace(lint_report(2), kind=CheckKind.TYPES, check="mypy")
-        every = repaired().but(baseline=(*BASELINE, types))
+        every = replace(repaired(), baseline=(*BASELINE, types))
         assert submit.headline(every) == "fix: repair 2 failing tests, 1 lint error and 2 type errors"
 
     def test_nothing_countable(self) -> None:
-        assert submit.headline(repaired().but(baseline=())) == "fix: repair the failing checks"
+        assert submit.headline(replace(repaired(), baseline=())) == "fix: repair the failing checks"
 
 
 def test_a_local_run_is_marked_as_such() -> None:
@@ -127,5 +127,5 @@ def test_a_local_run_is_marked_as_such() -> None:
 
 
 def test_a_long_list_is_cut() -> None:
-    many = repaired().but(baseline=(suite_report(frozenset(f"t.py::test_{n}" for n in range(40))),))
+    many = replace(repaired(), baseline=(suite_report(frozenset(f"t.py::test_{n}" for n in range(40))),))
     assert "- and 30 more" in submit.message(many, RUN)

@@ -33,7 +33,7 @@ FLAKY = Outcome(
 def cases() -> dict[str, str]:
     """File name -> text."""
     local = FailedRun(trigger=replace(RUN.trigger, event="local", pull_request=None, run_id=None), workflow="local")
-    unsafe = repaired().but(runtime="runc", held_out="none", flaky=frozenset({"tests/test_d.py::test_zero"}))
+    unsafe = replace(repaired(), runtime="runc", held_out="none", flaky=frozenset({"tests/test_d.py::test_zero"}))
     refused = ended(OutcomeKind.REFUSED, "The docstring says seconds; @octocat's test wants minutes.\n\nFixes #1.")
     unrepaired = ended(OutcomeKind.EXHAUSTED, diff="", files={}, final=(), spend=Spend(model_calls=2, dollars=0.0004))
     url = "https://github.com/octo/app/pull/13"

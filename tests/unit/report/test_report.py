@@ -61,12 +61,12 @@ def poisoned(text: str, run_text: str) -> tuple[Outcome, FailedRun]:
         attempt(),
         reason=text,
         diff=text,
-        progress=text,
         proposal=Patch(edits=(), rationale=text),
         packet=replace(attempt().packet, failures=(told,)),
         reports=(failing, lint),
     )
-    outcome = repaired().but(
+    outcome = replace(
+        repaired(),
         attempts=(turn,),
         baseline=(failing, lint, silent),
         final=(lint, silent),
@@ -90,7 +90,7 @@ def poisoned(text: str, run_text: str) -> tuple[Outcome, FailedRun]:
 @example("\x1b", "", OutcomeKind.REPAIRED)
 def test_nothing_hostile_gets_through(text: str, run_text: str, kind: OutcomeKind) -> None:
     outcome, run = poisoned(text, run_text)
-    outcome = outcome.but(kind=kind)
+    outcome = replace(outcome, kind=kind)
     delivered = Delivered(url=f"javascript:{text}", notes=(text,))
     for shown in (pull_request_body(outcome, run), history_comment(outcome, run), job_summary(outcome, run, delivered)):
         page = render(shown)
@@ -109,14 +109,16 @@ def test_nothing_hostile_gets_through(text: str, run_text: str, kind: OutcomeKin
 @given(hostile, hostile)
 def test_nothing_hostile_reaches_title_commit_or_branch(text: str, run_text: str) -> None:
     outcome, run = poisoned(text, run_text)
-    for shown in (submit.headline(outcome), submit.message(outcome.but(chain_head="ab"), run)):
+    for shown in (submit.headline(outcome), submit.message(replace(outcome, chain_head="ab"), run)):
         assert not MENTION.search(shown)
         assert not REFERENCE.search(shown)
         assert not COMMIT_COMMAND.search(shown)
         assert "://" not in shown
-    title, *_ = submit.message(outcome.but(chain_head="ab"), run).split("\n")
+    title, *_ = submit.message(replace(outcome, chain_head="ab"), run).split("\n")
     assert len(title) <= 72
-    assert submit.message(outcome.but(chain_head="ab"), run).endswith("\n\nSelfrepair-Run: 77\nSelfrepair-Trail: ab\n")
+    assert submit.message(replace(outcome, chain_head="ab"), run).endswith(
+        "\n\nSelfrepair-Run: 77\nSelfrepair-Trail: ab\n"
+    )
     assert set(submit.branch(outcome, run)) <= set(string.ascii_letters + string.digits + "_-/")
 
 
@@ -136,7 +138,7 @@ class TestLimit:
         assert "in the run's artifact" in text
 
     def test_many_findings_are_cut(self) -> None:
-        body = pull_request_body(repaired().but(baseline=(lint_report(3), *[suite_report(ALL)] * 300)), RUN)
+        body = pull_request_body(replace(repaired(), baseline=(lint_report(3), *[suite_report(ALL)] * 300)), RUN)
         assert len(body) < 20_000
         assert "and 260 more" not in body.split("### Before and after")[0]
 
@@ -198,7 +200,7 @@ class TestFacts:
 
 def test_the_linters_own_fixes_are_no_turn() -> None:
     fixed = replace(attempt(0), strategy=Strategy.AUTOFIX)
-    outcome = repaired().but(attempts=(fixed, attempt(1)))
+    outcome = replace(repaired(), attempts=(fixed, attempt(1)))
     assert facts.headline(outcome) == "Repaired after 1 turn"
     assert "Before turn 1: accepted (the linter's own fixes)" in history_comment(outcome, RUN)
     assert "before turn 1  accepted  the linter's own fixes" in terminal(outcome)
@@ -211,7 +213,7 @@ def test_verdicts_are_words() -> None:
 
 
 def test_runc_is_said_everywhere() -> None:
-    outcome = repaired().but(runtime="runc")
+    outcome = replace(repaired(), runtime="runc")
     assert "not gVisor" in pull_request_body(outcome, RUN)
     assert "not gVisor" in history_comment(outcome, RUN)
     assert "not gVisor" in job_summary(outcome, RUN)
