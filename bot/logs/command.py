@@ -128,7 +128,7 @@ _SILENT = frozenset(
 """Commands whose output reports nothing on the repository's code."""
 
 _INSTALLS = re.compile(
-    r"(?:sudo )?(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install)?|uv (?:sync|pip|venv|lock|python)"
+    r"(?:sudo )?(?:npm (?:ci|i|install)|pnpm (?:i|install)|yarn(?: install|(?= -)|$)|uv (?:sync|pip|venv|lock|python)"
     r"|poetry install|pdm (?:install|sync)|pipenv (?:install|sync)|apt(?:-get)? |python\S* -m (?:pip|venv|ensurepip))"
     r"(?: |$)"
 )

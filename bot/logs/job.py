@@ -151,7 +151,7 @@ class _Job:
         if word == "group" and rest.startswith("Run "):
             self._maybe = rest
             self._sink = None
-        elif word in ("error", "warning"):
+        elif word in ("error", "warning", "group"):
             found = _EXIT.match(rest)
             if found and word == "error":
                 self._exit(int(found.group(1)))

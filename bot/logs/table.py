@@ -15,6 +15,7 @@ from bot.logs.doctest import Doctest
 from bot.logs.flake8 import Flake8
 from bot.logs.generic import Generic
 from bot.logs.isort import Isort
+from bot.logs.jest import Jest
 from bot.logs.jsonout import JsonReports
 from bot.logs.junit import Junit
 from bot.logs.mypy import Mypy
@@ -45,6 +46,7 @@ PARSERS: Mapping[str, Format] = {
     ),
     "doctest": Format(kind=CheckKind.TESTS, parser=Doctest),
     "junit": Format(kind=CheckKind.TESTS, parser=Junit),
+    "jest": Format(kind=CheckKind.TESTS, parser=Jest),
     "pylint": Format(kind=CheckKind.LINT, parser=Pylint, with_others=("json",)),
     "mypy": Format(kind=CheckKind.TYPES, parser=Mypy, with_others=("json",)),
     "pyright": Format(kind=CheckKind.TYPES, parser=Pyright, with_others=("json",)),

@@ -15,7 +15,6 @@ OTHER_TOOLS = {
     "eslint",
     "prettier",
     "tsc",
-    "jest",
     "vitest",
     "mocha",
     "node-test",

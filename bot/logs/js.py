@@ -1,0 +1,152 @@
+"""What the JavaScript test runners have in common: stack frames, code frames, rows of a diff, and names of errors."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from bot.domain.findings import Failure, Location
+from bot.logs.paths import inside, relative, same_file
+
+MOST_LINES = 400
+"""Lines kept of one failure's report."""
+
+LONGEST = 2000
+"""Characters kept of one line of a report."""
+
+_PLACE = re.compile(r"(?P<file>.*[^:]):(?P<line>\d{1,9}):(?P<col>\d{1,9})$")
+_ORIGIN = re.compile(r"(?:file:/+(?=[A-Za-z]:/)|file:/*(?=/)|webpack(?:-internal)?:///(?:\(\w+\)/)?|async )")
+_FOREIGN = ("node:", "internal/", "<", "native", "evalmachine.", "ext:")
+_CODE = re.compile(r" *+(?P<mark>>)? *+\d{1,6} ?\|(?: (?P<text>.*))?$")
+_CARET = re.compile(r" *+\| ++\^")
+_CHAINED = re.compile(r" *+(?:Cause:|Errors contained in AggregateError:|\[cause\]: |Caused by: |\[errors\]: )")
+_KIND = re.compile(
+    r"(?:Uncaught )?(?P<kind>(?:[A-Za-z_$][\w$]*\.)*[\w$]*(?:Error|Exception|Failure|Violation|Warning))"
+    r"(?: \[[\w ]+\])?(?::|$)"
+)
+
+
+@dataclass(kw_only=True)
+class Parts:
+    """One failure's report taken apart; `frames` innermost first, `source` the line that the code frame marks."""
+
+    words: list[str] = field(default_factory=list)
+    frames: list[Location] = field(default_factory=list)
+    chained: list[Location] = field(default_factory=list)
+    source: str | None = None
+
+
+def frame(text: str) -> Location | None:
+    """Place of a line `at name (file:line:col)` or `at file:line:col`; None for anything else and for node's own."""
+    text = text.strip()
+    if not text.startswith("at "):
+        return None
+    rest, name = text[3:], None
+    opened = rest.rfind(" (")
+    if rest.endswith(")") and opened >= 0:
+        name, rest = rest[:opened], rest[opened + 2 : -1]
+    return place(rest, name)
+
+
+def place(text: str, name: str | None = None) -> Location | None:
+    """`file:line:col` as a Location, its file relative to the repository where that can be told."""
+    while origin := _ORIGIN.match(text):
+        text = text[origin.end() :]
+    found = _PLACE.match(text)
+    if found is None or (")" in found.group("file") and "(" not in found.group("file")):
+        return None
+    file = found.group("file").split("?", 1)[0]
+    if not file or file.startswith(_FOREIGN):
+        return None
+    name = name.removeprefix("async ").strip() or None if name else None
+    return Location(file=relative(file), line=int(found.group("line")), col=int(found.group("col")), name=name)
+
+
+def taken_apart(lines: Iterable[str], *, arrow: str = "") -> Parts:
+    """Words, frames and code frame of a report. `arrow` begins a frame's line where the runner does not write `at`."""
+    parts = Parts()
+    into, shown, marked = parts.frames, "", False
+    for line in lines:
+        if _CHAINED.match(line):
+            into = parts.chained
+        if row := _CODE.match(line):
+            shown = row.group("text") or ""
+            if row.group("mark") and parts.source is None:
+                parts.source, marked = shown.strip() or None, True
+        elif _CARET.match(line):
+            if not marked and parts.source is None:
+                parts.source = shown.strip() or None
+        elif found := _arrowed(line, arrow) if arrow and line.lstrip().startswith(arrow) else frame(line):
+            if len(into) < 60:
+                into.append(found)
+        elif into is parts.frames and not line.lstrip().startswith(("at ", arrow or "at ")):
+            parts.words.append(line)
+    return parts
+
+
+def _arrowed(line: str, arrow: str) -> Location | None:
+    """`❯ name file:line:col`: the file is the last word."""
+    name, _, rest = line.strip().removeprefix(arrow).strip().rpartition(" ")
+    return place(rest, name or None)
+
+
+def placed(failure: Failure, parts: Parts) -> Failure:
+    """Fill in where: `line` is the deepest frame in the failure's own file, `crash` the innermost in the repository."""
+    frames = _rebased(parts.frames, failure.file)
+    own = _own(frames, failure.file) or _own(_rebased(parts.chained, failure.file), failure.file)
+    home = [spot for spot in frames if inside(spot.file)]
+    return replace(
+        failure,
+        line=own.line if own else None,
+        crash=home[0] if home else None,
+        frames=tuple(reversed(home[:12])),
+        source=parts.source,
+    )
+
+
+def _own(frames: list[Location], file: str | None) -> Location | None:
+    return next((spot for spot in frames if file and same_file(spot.file, file)), None)
+
+
+def _rebased(frames: list[Location], file: str | None) -> list[Location]:
+    """Frames of a package in a monorepo, or of a root directory below the repository's, moved to where `file` is."""
+    if not file or any(spot.file == file for spot in frames):
+        return frames
+    tail = next((spot.file for spot in frames if file.endswith("/" + spot.file)), None)
+    if tail is None:
+        return frames
+    root = file[: -len(tail)]
+    return [
+        spot if spot.file.startswith("/") else replace(spot, file=posixpath.normpath(root + spot.file))
+        for spot in frames
+    ]
+
+
+def kind_of(message: str | None) -> str | None:
+    """Type of the error at the head of `TypeError: text` or `AssertionError [ERR_ASSERTION]: text`; else None."""
+    found = _KIND.match(message) if message else None
+    return found.group("kind") if found else None
+
+
+def row_pair(rows: Iterable[str]) -> tuple[str | None, str | None]:
+    """(the `-` row, the `+` row) of a diff that consists of these two rows; else (None, None)."""
+    minus: list[str] = []
+    plus: list[str] = []
+    for row in rows:
+        if row.startswith("-"):
+            minus.append(row[1:])
+        elif row.startswith("+"):
+            plus.append(row[1:])
+        elif row.strip():
+            return None, None
+    if len(minus) == len(plus) == 1:
+        spaced = minus[0].startswith(" ") and plus[0].startswith(" ")
+        return (minus[0][1:], plus[0][1:]) if spaced else (minus[0], plus[0])
+    return None, None
+
+
+def detail_of(words: list[str]) -> str | None:
+    """What is said after the first line: a diff, mostly."""
+    return "\n".join(words).strip("\n")[:4000] or None
