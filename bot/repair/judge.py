@@ -39,14 +39,18 @@ class Judgement:
 def judge(
     best: State, candidate: Evaluation, held: HeldOut, confirm: Callable[[frozenset[str]], frozenset[str]]
 ) -> Judgement:
-    """Compare; `confirm` runs regressed ids alone and returns those that really fail (flaky ones are none)."""
+    """Compare; `confirm` runs regressed ids alone and returns those that really fail (flaky ones are none).
+
+    It costs a run, so it is asked only about a candidate that would be accepted if they all were flaky.
+    """
     guard = best.guard.saw(candidate)
-    regressed = guard.regressed(candidate)
-    regressed = confirm(regressed) if regressed else regressed
-    fitness, before = guard.fitness(candidate, regressed), guard.fitness(best.evaluation)
+    regressed, before = guard.regressed(candidate), guard.fitness(best.evaluation)
+    contradicted = held.contradicted(candidate.passed)
+    if regressed and not contradicted and guard.fitness(candidate, ()) < before:
+        regressed = confirm(regressed)
+    fitness = guard.fitness(candidate, regressed)
     if regressed:
         return Judgement(verdict=Verdict.REGRESSED, reason=_regression(regressed), fitness=fitness)
-    contradicted = held.contradicted(candidate.passed)
     if contradicted:
         reason = "every told test passes, but the same cause still fails in tests that were not shown"
         return Judgement(verdict=Verdict.NO_BETTER, reason=reason, fitness=fitness, contradicted=contradicted)

@@ -70,9 +70,27 @@ def test_making_the_failing_test_vanish_is_not_better():
 
 
 def test_a_regression_that_passes_alone_does_not_count():
-    judged = verdict(state(suite("a", "bc")), suite("b", "ac"), really=frozenset())
-    assert judged.verdict is Verdict.NO_BETTER
+    judged = verdict(state(suite("a", "bcd")), suite("bc", "ad"), really=frozenset())
+    assert judged.verdict is Verdict.ACCEPTED
     assert judged.fitness.regressed == 0
+
+
+def test_a_regression_that_fails_again_alone_refuses_what_would_be_better():
+    assert verdict(state(suite("a", "bcd")), suite("bc", "ad")).verdict is Verdict.REGRESSED
+
+
+def test_regressions_are_run_again_only_where_the_answer_can_matter():
+    def never(ids: frozenset[str]) -> frozenset[str]:
+        raise AssertionError(f"a run was spent on {sorted(ids)}")
+
+    def judged(best: State, report: Report, held: HeldOut):
+        return judge(best, Evaluation(reports=(report,)), held, never).verdict
+
+    assert judged(state(suite("a", "bc")), suite("b", "ac"), HeldOut()) is Verdict.REGRESSED
+    held = HeldOut().extend([frozenset("bcde")])
+    passed = "".join(sorted(held.told))
+    hidden = "".join(sorted(held.hidden))
+    assert judged(state(suite("a", "bcde")), suite(passed, "a" + hidden), held) is Verdict.REGRESSED
 
 
 def test_fixing_an_import_that_hid_forty_tests_is_progress():
