@@ -129,8 +129,8 @@ def _large(packet: RepairPacket, strategy: Strategy, read: Read) -> Iterator[str
         yield f"({packet.omitted} further findings are left out; they probably have the same cause.)"
     yield from _code(packet, strategy, read)
     if packet.changed:
-        hunks = "\n".join(hunk.hunk.rstrip("\n") for hunk in packet.changed)
-        yield "## What changed since the checks were last green\n" + fenced(hunks, "diff")
+        hunks = "\n\n".join(f"### {hunk.file}\n{fenced(hunk.hunk, 'diff')}" for hunk in packet.changed)
+        yield f"## What changed since the checks were last green\n{hunks}"
     if packet.history and strategy is not Strategy.FRESH:
         yield "## Tried before and refused: do not propose these again\n" + "\n\n".join(
             f"{past.iteration}. {past.verdict}: {past.reason}\n{fenced(past.diff, 'diff')}" for past in packet.history

@@ -77,6 +77,12 @@ def test_everything_of_the_packet_is_told(edit_format: EditFormat) -> None:
         assert part in user, part
 
 
+def test_each_change_is_told_with_its_file() -> None:
+    hunks = (Hunk(file="a.py", hunk="@@ -1 +1 @@\n-x\n+y"), Hunk(file="b.py", hunk="@@ -2 +2 @@\n-p\n+q"))
+    user = told(replace(PACKET, changed=hunks)).user
+    assert "### a.py\n```diff\n@@ -1 +1 @@\n-x\n+y\n```\n\n### b.py\n```diff\n@@ -2 +2 @@\n-p\n+q\n```" in user
+
+
 def test_the_system_prompt_is_stable_for_a_form() -> None:
     first = told()
     later = told(replace(PACKET, iteration=3, summary="else"), Strategy.WIDER, attempt=4, correction="bad")
