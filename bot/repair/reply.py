@@ -12,9 +12,9 @@ from bot.repair import functions
 from bot.repair.draft import Draft, locate
 from bot.repair.formats import Code, Raw, Write, fences, text_edits, tool_edits
 from bot.repair.place import place
-from bot.repair.tools import CONTRADICTION_TOOL, EDIT_TOOL
+from bot.repair.tools import CONTRADICTION_LINE, CONTRADICTION_TOOL, EDIT_TOOL
 
-_CONTRADICTION = re.compile(r"^[ \t>*`]*TEST CONTRADICTS CONTRACT[ \t*`]*:[ \t*`]*(?P<why>.+)", re.MULTILINE)
+_CONTRADICTION = re.compile(rf"^[ \t>*`]*{CONTRADICTION_LINE}[ \t*`]*:[ \t*`]*(?P<why>.+)", re.MULTILINE)
 _RATIONALE = 1000
 
 

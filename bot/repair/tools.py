@@ -7,6 +7,8 @@ from typing import Any
 
 EDIT_TOOL = "propose_edits"
 CONTRADICTION_TOOL = "test_contradicts_contract"
+CONTRADICTION_LINE = "TEST CONTRADICTS CONTRACT"
+"""How a model without tools says the same: this, a colon and its reason, on one line."""
 
 TOOLS: Sequence[dict[str, Any]] = (
     {

@@ -7,8 +7,8 @@ import pytest
 
 from bot.domain.attempt import Budget, EditFormat, Strategy, Verdict
 from bot.domain.execution import Environment
-from bot.domain.findings import Check, CheckKind
-from bot.domain.fitness import Guard
+from bot.domain.findings import Check, CheckKind, Failure
+from bot.domain.fitness import Evaluation, Guard
 from bot.redact import Redactor
 from bot.repair import oracle
 from bot.repair.evaluate import evaluate
@@ -165,6 +165,35 @@ def test_the_test_contradicts_the_contract_ends_the_run(start):
     assert loop.refused is not None
     assert "documented to add two" in loop.refused.reason
     assert not loop.clean
+
+
+def test_a_small_model_can_say_it_too_once_its_edits_failed(start):
+    def answer(prompt):
+        return "TEST CONTRADICTS CONTRACT: says n" if "TEST CONTRADICTS CONTRACT" in prompt.user else "no"
+
+    loop = start(ScriptedProposer(*[answer] * 40), edit_format=EditFormat.FUNCTION)
+    loop.run()
+    assert loop.refused is not None
+    assert loop.refused.reason == "says n"
+
+
+def test_what_only_the_final_check_saw_becomes_the_next_packet(start):
+    proposer = ScriptedProposer(DOUBLE, SIGN, block("calc.py", "    return n * 2", "    return 2 * n"))
+    loop = start(proposer)
+    loop.run()
+    assert loop.clean
+    test = "tests/test_calc.py::test_double[5-10]"
+    before = loop.best
+    (report,) = before.evaluation.reports
+    red = Failure(tool="pytest", id=test, file="tests/test_calc.py", message="assert 9 == 10")
+    found = replace(report, exit_code=1, findings=(red,), passed=report.passed - {test})
+    loop.continue_with(Evaluation(reports=(found,)))
+    assert not loop.clean
+    loop.run()
+    assert [failure.test for failure in loop.attempts[-1].packet.failures] == [test]
+    assert loop.attempts[-1].verdict is Verdict.ACCEPTED
+    assert loop.clean
+    assert loop.best.files["calc.py"] == before.files["calc.py"].replace(b"n * 2", b"2 * n")
 
 
 def test_money_is_reserved_before_each_call(start):

@@ -156,6 +156,16 @@ def test_a_small_model_is_shown_no_body_to_copy_on_the_fresh_rung() -> None:
         assert "number = int" not in prompt.user
 
 
+def test_a_small_model_may_say_that_a_test_contradicts_the_contract_once_edits_have_failed() -> None:
+    line = "`TEST CONTRADICTS CONTRACT: reason`"
+    for strategy, offered in ((Strategy.FOCUSED, 0), (Strategy.FRESH, 1), (Strategy.WIDER, 1)):
+        user = told(strategy=strategy, edit_format=EditFormat.FUNCTION).user
+        assert user.count(line) == offered
+        assert user.splitlines()[-1].startswith("Answer with only the corrected function")
+    without = replace(PACKET, failures=())
+    assert line not in told(without, Strategy.FRESH, EditFormat.FUNCTION).user
+
+
 def test_a_small_model_is_told_of_complaints_only_when_no_test_fails() -> None:
     assert "F401" not in told(edit_format=EditFormat.FUNCTION).user
     assert "F401" in told(replace(PACKET, failures=()), edit_format=EditFormat.FUNCTION).user
