@@ -12,7 +12,6 @@ from bot.config import Config
 from bot.domain.attempt import Attempt, EditFormat, Fault, Outcome, OutcomeKind
 from bot.domain.execution import Environment
 from bot.domain.fitness import Evaluation, Guard
-from bot.domain.packet import Hunk
 from bot.domain.patch import Files
 from bot.domain.ports import (
     Comment,
@@ -230,7 +229,7 @@ class Story:
             ),
             protect=config.protect,
             allow=config.allow,
-            changed=self._changed(),
+            changed=self.ports.history.changed(self.run.last_green),
             hint=self.run.trigger.hint,
             limits=config.limits,
             budget=config.budget,
@@ -240,9 +239,6 @@ class Story:
             max_tokens=config.max_tokens,
         )
 
-    def _changed(self) -> tuple[Hunk, ...]:
-        return self.ports.history.changed(self.run.last_green)
-
     def _world(self) -> World:
         ports = self.ports
         return World(
@@ -251,7 +247,7 @@ class Story:
             trail=ports.trail,
             progress=ports.progress,
             clock=ports.clock,
-            diff=lambda files, base: ports.workspace.diff(files, base),
+            diff=ports.workspace.diff,
             redactor=ports.redactor,
             second=ports.second,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.domain.attempt import Attempt, EditFormat, Spend, Strategy, Verdict
 from bot.domain.execution import Limits
-from bot.domain.findings import CheckKind
+from bot.domain.findings import Check, CheckKind
 from bot.domain.fitness import Evaluation, Fitness
 from bot.domain.packet import Past, RepairPacket
 from bot.domain.patch import Edit, Files, Hole, Patch, Proposal, Read, Refused, Rejected
@@ -15,7 +15,7 @@ from bot.packets import build, causes, redact_packet
 from bot.repair import oracle
 from bot.repair.asking import Asker, pretty
 from bot.repair.autofix import autofix
-from bot.repair.evaluate import evaluate
+from bot.repair.evaluate import Run, evaluate
 from bot.repair.held_out import HeldOut
 from bot.repair.judge import Judgement, State, clean, judge
 from bot.repair.suspects import find_holes
@@ -53,8 +53,7 @@ class Loop:
         self.refused: Refused | None = None
         self.stopped = ""
         self._began = world.clock()
-        self._rung = 0
-        self._flat = 0
+        self._flat = 0  # turns in a row that brought nothing better: also the rung of the ladder
         self._asker = Asker(task, world, start.files)
         self._restored = oracle.protected_files(task.read, task.protected)
 
@@ -73,7 +72,7 @@ class Loop:
         if not self.attempts:
             self._autofix()
         while not self.clean and not self._must_stop():
-            self._keep(self._turn())
+            self._turn()
 
     @property
     def clean(self) -> bool:
@@ -100,36 +99,38 @@ class Loop:
         if not fixed:
             return
         packet = self._packet(0, Strategy.AUTOFIX)
-        proposal = Patch(edits=tuple(Edit(path=path, old=None, new=_text(new)) for path, new in fixed.items()))
+        texts = {path: content.decode("utf-8", "surrogateescape") for path, content in fixed.items()}
+        proposal = Patch(edits=tuple(Edit(path=path, old=None, new=text) for path, text in texts.items()))
         chosen = self._try(proposal, {**self.best.files, **fixed})
-        attempt = self._attempt(0, Strategy.AUTOFIX, packet, chosen, 1)
-        self.world.progress.say("linter", f"{attempt.verdict}: {attempt.reason}")
-        self._keep((replace(attempt, spend=self.spend, seconds=self.world.clock() - began), chosen))
-        self._rung = self._flat = 0
+        attempt = self._attempt(packet, Strategy.AUTOFIX, [chosen], chosen)
+        self._keep(replace(attempt, spend=self.spend, seconds=self.world.clock() - began), chosen)
+        self._flat = 0
 
     # -- one turn -------------------------------------------------------------------------------------------------
 
-    def _turn(self) -> tuple[Attempt, Candidate | None]:
+    def _turn(self) -> None:
         began, spent, number = self.world.clock(), self.spend, self.iteration + 1
-        strategy = self._ladder()[self._rung]
+        strategy = self._ladder()[self._flat]
         packet = self._packet(number, strategy)
         self.world.trail.attach(f"attempt-{number}/packet.json", pretty(packet.as_json()))
-        say = f"iteration {number} of {self.task.budget.iterations}"
-        self.world.progress.say(say, f"{strategy}: {packet.summary}")
+        self._say(number, f"{strategy}: {packet.summary}")
         tried = list(self._candidates(packet, strategy))
         judged = [candidate for candidate in tried if candidate.judgement]
         chosen = min(judged, key=lambda c: c.rank) if judged else (tried[-1] if tried else None)
-        attempt = self._attempt(number, strategy, packet, chosen, len(tried))
-        attempt = replace(attempt, spend=self.spend - spent, seconds=self.world.clock() - began)
-        self.world.progress.say(say, f"{attempt.verdict}: {attempt.reason}")
-        return attempt, chosen
+        attempt = self._attempt(packet, strategy, tried, chosen)
+        self._keep(replace(attempt, spend=self.spend - spent, seconds=self.world.clock() - began), chosen)
+
+    def _say(self, number: int, text: str) -> None:
+        stage = f"iteration {number} of {self.task.budget.iterations}" if number else "linter"
+        self.world.progress.say(stage, text)
 
     def _packet(self, number: int, strategy: Strategy) -> RepairPacket:
         groups = causes(self.best.evaluation, read=self._read, paths=self.task.paths)
         self.held = self.held.extend(
             frozenset(f.id for f in group.failures if not f.collection) - self.best.guard.ignored for group in groups
         )
-        fresh = strategy is Strategy.FRESH
+        # A small model is told one cause at a time; after a flat turn, the next one.
+        narrow = self.task.edit_format is EditFormat.FUNCTION and strategy in (Strategy.FOCUSED, Strategy.INFILL)
         packet = build(
             self.best.evaluation,
             iteration=number,
@@ -137,12 +138,12 @@ class Loop:
             read=self.world.shown(self._read),
             paths=self.task.paths,
             changed=self.task.changed,
-            history=() if fresh else self._history(),
+            history=() if strategy is Strategy.FRESH else self._history(),
             hidden=self.held.hidden | self.best.guard.ignored,
             tokens=self.task.budget.packet_tokens * (2 if strategy is Strategy.WIDER else 1),
             wider=strategy is Strategy.WIDER,
             hint=self.task.hint,
-            focus=self._flat if self._narrow(strategy) else None,
+            focus=self._flat if narrow else None,
         )
         return redact_packet(packet, self.world.redactor)
 
@@ -167,15 +168,8 @@ class Loop:
         return self._suspects(packet)
 
     def _suspects(self, packet: RepairPacket) -> Sequence[Hole]:
-        traced = evaluate(
-            self.world.sandbox,
-            self.task.environment,
-            [check for check in self.task.checks if check.kind is CheckKind.TESTS],
-            files=self.best.files,
-            protected=self._restored,
-            limits=self._limits(),
-            trace=True,
-        )
+        tests = [check for check in self.task.checks if check.kind is CheckKind.TESTS]
+        traced = self._evaluate(tests, self.best.files, trace=True)
         told = frozenset(failure.test for failure in packet.failures)
         failing = told or self.best.evaluation.failing - self.held.hidden - self.best.guard.ignored
         return find_holes(
@@ -195,23 +189,31 @@ class Loop:
             return Candidate(proposal=proposal)
         self._asker.tried(files)
         diff = self.world.diff(files, self.best.files)
-        run = self._evaluate(files, None)
-        judged = judge(self.best, run, self.held, lambda ids: ids - self._evaluate(files, ids).passed)
-        return Candidate(proposal=proposal, files=files, diff=diff, evaluation=run, judgement=judged)
+        checks = self.task.checks
 
-    def _evaluate(self, files: Files, only: frozenset[str] | None) -> Evaluation:
+        def confirm(ids: frozenset[str]) -> frozenset[str]:
+            return ids - self._evaluate(checks, files, only=ids).evaluation.passed
+
+        said = self._evaluate(checks, files).evaluation
+        judged = judge(self.best, said, self.held, confirm)
+        return Candidate(proposal=proposal, files=files, diff=diff, evaluation=said, judgement=judged)
+
+    def _evaluate(
+        self, checks: Sequence[Check], files: Files, *, only: frozenset[str] | None = None, trace: bool = False
+    ) -> Run:
         began = self.world.clock()
         run = evaluate(
             self.world.sandbox,
             self.task.environment,
-            self.task.checks,
+            checks,
             files=files,
             protected=self._restored,
             limits=self._limits(),
             only=only,
+            trace=trace,
         )
         self._used += Spend(sandbox_seconds=self.world.clock() - began, executions=len(run.results))
-        return run.evaluation
+        return run
 
     def _limits(self) -> Limits:
         left = self.task.budget.seconds - (self.world.clock() - self._began)
@@ -220,12 +222,12 @@ class Loop:
     # -- after a turn ---------------------------------------------------------------------------------------------
 
     def _attempt(
-        self, number: int, strategy: Strategy, packet: RepairPacket, chosen: Candidate | None, tried: int
+        self, packet: RepairPacket, strategy: Strategy, tried: Sequence[Candidate], chosen: Candidate | None
     ) -> Attempt:
         verdict, reason = _verdict(chosen, self.refused, self.stopped)
         evaluation = chosen.evaluation if chosen else None
         return Attempt(
-            iteration=number,
+            iteration=packet.iteration,
             strategy=strategy,
             packet=packet,
             proposal=self.refused or (chosen.proposal if chosen else None),
@@ -238,28 +240,24 @@ class Loop:
             spend=Spend(),
             limits=self._limits(),
             seconds=0.0,
-            candidates=tried,
+            candidates=len(tried),
         )
 
-    def _keep(self, turn: tuple[Attempt, Candidate | None]) -> None:
+    def _keep(self, attempt: Attempt, chosen: Candidate | None) -> None:
         """Record the turn; move the best state if it was accepted, else climb one rung."""
-        attempt, chosen = turn
+        self._say(attempt.iteration, f"{attempt.verdict}: {attempt.reason}")
         self.attempts.append(attempt)
         self.world.trail.record(attempt)
+        self._flat += 1
         if chosen is None or chosen.evaluation is None or chosen.judgement is None:
-            self._climb()
-        elif attempt.verdict is Verdict.ACCEPTED:
+            return
+        if attempt.verdict is Verdict.ACCEPTED:
             guard = self.best.guard.after(chosen.evaluation)
             self.best = State(files=chosen.files, evaluation=chosen.evaluation, guard=guard)
-            self._rung = self._flat = 0
+            self._flat = 0
         else:
             self.best = replace(self.best, guard=self.best.guard.saw(chosen.evaluation))
             self.held = self.held.reveal(chosen.judgement.contradicted)
-            self._climb()
-
-    def _climb(self) -> None:
-        self._rung += 1
-        self._flat += 1
 
     def _must_stop(self) -> bool:
         """Whether the run is over; `stopped` then says which bound was reached."""
@@ -271,7 +269,7 @@ class Loop:
             self.stopped = f"budget: {self.iteration} of {self.task.budget.iterations} iterations used"
         elif elapsed >= self.task.budget.seconds:
             self.stopped = f"budget: {elapsed:.0f} of {self.task.budget.seconds:.0f} seconds used"
-        elif self._rung >= len(self._ladder()) or self._flat >= self.task.patience:
+        elif self._flat >= min(len(self._ladder()), self.task.patience):
             self.stopped = f"ideas: {self._flat} turns in a row brought nothing better"
         return bool(self.stopped)
 
@@ -280,30 +278,15 @@ class Loop:
         usable = tuple(rung for rung in rungs if rung is not Strategy.INFILL or self.best.evaluation.failing)
         return (*usable, Strategy.SECOND_MODEL) if self.world.second else usable
 
-    def _narrow(self, strategy: Strategy) -> bool:
-        """A small model is told one cause at a time; after a flat turn, the next one."""
-        return self.task.edit_format is EditFormat.FUNCTION and strategy in (Strategy.FOCUSED, Strategy.INFILL)
-
     @property
     def _read(self) -> Read:
         return over(self.best.files, self.task.read)
 
     def _history(self) -> tuple[Past, ...]:
         """Refused attempts since the best state last moved: what was tried from here, and why it was refused."""
-        past: list[Past] = []
-        for attempt in self.attempts:
-            if attempt.verdict is Verdict.ACCEPTED:
-                past.clear()
-            else:
-                past.append(
-                    Past(
-                        iteration=attempt.iteration,
-                        verdict=attempt.verdict,
-                        diff=attempt.diff,
-                        reason=attempt.reason,
-                    )
-                )
-        return tuple(past)
+        moved = [number for number, attempt in enumerate(self.attempts, 1) if attempt.verdict is Verdict.ACCEPTED]
+        refused = self.attempts[max(moved, default=0) :]
+        return tuple(Past(iteration=a.iteration, verdict=a.verdict, diff=a.diff, reason=a.reason) for a in refused)
 
 
 def _verdict(chosen: Candidate | None, refused: Refused | None, stopped: str) -> tuple[Verdict, str]:
@@ -315,7 +298,3 @@ def _verdict(chosen: Candidate | None, refused: Refused | None, stopped: str) ->
         return chosen.judgement.verdict, chosen.judgement.reason
     assert isinstance(chosen.proposal, Rejected)
     return Verdict.REJECTED, chosen.proposal.reason
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "surrogateescape")
