@@ -5,8 +5,8 @@ replaced (open, os.path.exists, json.dumps), and no measurement touches the file
 """
 
 # mypy: ignore-errors
-# ruff: noqa: BLE001, PTH100
-# Python 3.8 has not the annotations that a strict check would ask for; the repr of a value under test raises anything.
+# ruff: noqa: PTH100
+# Python 3.8 has not the annotations that a strict check would ask for.
 
 from __future__ import annotations
 
@@ -27,10 +27,16 @@ FOREIGN = ("site-packages", "dist-packages", ".venv", "venv", ".tox", ".nox", "n
 
 def measured(measure):
     """JSON text of what `measure` gives; what goes wrong in it must not reach the test run."""
+    text, wrong = _tried(lambda: dumps(measure()))
+    return text if wrong is None else dumps({"plugin_error": wrong})
+
+
+def _tried(function):
+    """What a function gives, or the name of what it raised: hostile values run code of their own when they are read."""
     try:
-        return dumps(measure())
-    except Exception as error:
-        return dumps({"plugin_error": type(error).__name__})
+        return function(), None
+    except Exception as error:  # noqa: BLE001 - a test's own __repr__, __str__ or property raises whatever it likes
+        return None, type(error).__name__
 
 
 def facts(error, path, location, compared):
@@ -97,10 +103,8 @@ def tail(text, cap):
 
 
 def _safely(function, value):
-    try:
-        return function(value)
-    except Exception as error:
-        return f"<{function.__name__} raised {type(error).__name__}>"
+    text, wrong = _tried(lambda: function(value))
+    return text if wrong is None else f"<{function.__name__} raised {wrong}>"
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
