@@ -9,13 +9,13 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bot.adapters.git_plumbing import Git, new_checkout, new_repository
+from bot.adapters.git_plumbing import Answer, Git, new_checkout, new_repository
 from bot.domain.attempt import Fault, InputError
 from bot.domain.packet import Hunk
 
@@ -33,7 +33,7 @@ FETCH_TIMEOUT_S = 900.0
 MAX_HUNKS, HUNK_CHARS = 200, 4000
 """Caps of `changed`: hunks in all, characters of one."""
 
-_HEAD, _BASE = "refs/heads/selfrepair", "refs/selfrepair/base"
+_HEAD, _BASE, _SINCE = "refs/heads/selfrepair", "refs/selfrepair/base", "refs/selfrepair/since"
 _DEFAULTS = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
 _LOCAL_DEFAULTS = ("refs/heads/main", "refs/heads/master")
 _AT = re.compile(r"^@@ ", re.MULTILINE)
@@ -48,6 +48,8 @@ class GitWorkspace:
     branch: str
     git: Git
     entries: Mapping[str, tuple[str, str, int]] = field(repr=False)
+    _more: Callable[[str], Answer] | None = field(default=None, repr=False, compare=False)
+    """Fetches another commit into `git`, where there is a server to ask."""
     _read: dict[str, bytes] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -74,12 +76,11 @@ class GitWorkspace:
         branch: str,
         token: str,
         into: Path,
-        since: str | None = None,
         *,
         network: Mapping[str, str] | None = None,
     ) -> GitWorkspace:
-        """Fetch commit `sha` over HTTP(S) into the new bare repository `into`, with tags, `DEPTH` commits of history,
-        the default branch and, where it still exists, commit `since`.
+        """Fetch commit `sha` over HTTP(S) into the new bare repository `into`, with tags, `DEPTH` commits of history
+        and the default branch. `changed` fetches the commit that it is asked about, where it is not among them.
 
         The token travels in git's environment only. `network` holds proxy and CA variables to pass on (https_proxy,
         no_proxy, GIT_SSL_CAINFO, ...). Raises InputError for other URLs, Fault when the fetch fails.
@@ -103,14 +104,13 @@ class GitWorkspace:
             raise _fetch_fault(answer.error.replace(header, "***"), sha, branch)
         # Both only widen what `changed` can show: a commit that is gone or an empty default branch is not a failure.
         remote.ask(*command, f"+HEAD:{_BASE}")
-        if since is not None and re.fullmatch(r"[0-9a-f]{40,64}", since):
-            remote.ask(*command, "--depth=1", f"+{since}:refs/selfrepair/since")
-        return cls._at(git, sha, branch)
+        return cls._at(git, sha, branch, lambda since: remote.ask(*command, "--depth=1", f"+{since}:{_SINCE}"))
 
     @classmethod
-    def _at(cls, git: Git, sha: str, branch: str) -> GitWorkspace:
+    def _at(cls, git: Git, sha: str, branch: str, more: Callable[[str], Answer] | None = None) -> GitWorkspace:
         valid = git.ask("check-ref-format", f"refs/heads/{branch}").code == 0 and branch != "HEAD"
-        return cls(head=sha, branch=branch if valid else "selfrepair", git=git, entries=_entries(git, sha))
+        named = branch if valid else "selfrepair"
+        return cls(head=sha, branch=named, git=git, entries=_entries(git, sha), _more=more)
 
     def paths(self) -> frozenset[str]:
         """Tracked paths at the head commit; odd bytes in names are surrogate-escaped, as in `os.fsdecode`."""
@@ -162,9 +162,11 @@ class GitWorkspace:
         return tuple(_hunks(raw))[:MAX_HUNKS]
 
     def _base(self, since: str | None) -> str | None:
-        wanted = [since] if since and re.fullmatch(r"[0-9a-f]{40,64}", since) else []
-        if wanted and self._commit(wanted[0]) and since != self.head:
-            return since
+        if since and re.fullmatch(r"[0-9a-f]{40,64}", since) and since != self.head:
+            if self._more and not self._commit(since):
+                self._more(since)
+            if self._commit(since):
+                return since
         merged = self.git.ask("merge-base", _BASE, self.head).text
         return merged if merged and merged != self.head else self._commit(f"{self.head}~1")
 

@@ -375,9 +375,7 @@ class TestFetch:
         secret = authorization().split()[1].encode()
         with serve(origin.parent, authorization(), secret) as server:
             url = f"{server.url}/origin.git"
-            workspace = GitWorkspace.fetch(
-                url, sha, "feature/x", TOKEN, tmp_path / "into", text(origin, "rev-parse", "main")
-            )
+            workspace = GitWorkspace.fetch(url, sha, "feature/x", TOKEN, tmp_path / "into")
             leaks, seen = server.leaks, server.seen
         assert workspace.read("a.py") == b"2\n"
         assert [hunk.file for hunk in workspace.changed(None)] == ["a.py"]
@@ -391,11 +389,18 @@ class TestFetch:
                 assert TOKEN.encode() not in path.read_bytes()
                 assert secret not in path.read_bytes()
 
-    def test_a_commit_since_that_is_gone_does_not_matter(self, origin: Path, tmp_path: Path) -> None:
+    def test_the_last_green_commit_is_fetched_when_it_is_asked_for(self, origin: Path, tmp_path: Path) -> None:
+        """After a rebase it is no ancestor of the head any more."""
+        work = origin.parent / "work"
+        git(work, "checkout", "-qb", "green", "main")
+        green = commit(work, {"b.py": b"green\n"})
+        git(work, "push", "-q", str(origin), "green")
         sha = text(origin, "rev-parse", "feature/x")
         with serve(origin.parent, authorization()) as server:
-            workspace = GitWorkspace.fetch(f"{server.url}/origin.git", sha, "b", TOKEN, tmp_path / "into", "e" * 40)
-        assert [hunk.file for hunk in workspace.changed("e" * 40)] == ["a.py"]
+            workspace = GitWorkspace.fetch(f"{server.url}/origin.git", sha, "b", TOKEN, tmp_path / "into")
+            assert {hunk.file for hunk in workspace.changed(green)} == {"a.py", "b.py"}
+            assert [hunk.file for hunk in workspace.changed("e" * 40)] == ["a.py"], "one that is gone does not matter"
+        assert TOKEN not in repr(workspace)
 
     def test_a_wrong_token_says_which_permission_is_missing(self, origin: Path, tmp_path: Path) -> None:
         with serve(origin.parent, authorization()) as server, pytest.raises(Fault) as caught:
