@@ -86,7 +86,18 @@ def build(
         client.api.commit(box.id, repository=REPOSITORY, tag=tag, pause=False, conf=told)
     finally:
         box.remove()
+    _drop_overtaken(client, environment.trust)
     return f"{REPOSITORY}:{tag}"
+
+
+def _drop_overtaken(client: docker.DockerClient, trust: str) -> None:
+    """Remove images that lost their name to a run that built the same environment at the same time."""
+    for image in client.images.list(filters={"dangling": True, "label": f"{TRUST}={trust}"}):
+        try:
+            client.images.remove(str(image.id))
+        except docker.errors.APIError as error:
+            if error.status_code not in (404, 409):  # another run removed it, or has boxes of it: the next build's work
+                raise
 
 
 def _copy_in(client: docker.DockerClient, box: Box, tree: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import http.server
 import threading
 import uuid
@@ -92,6 +93,20 @@ def test_the_image_is_found_again_and_never_shared_across_trust(
     assert client.images.get(first).id == made
     assert sandbox.prepare(replace(fresh, digest="other")) != first
     assert sandbox.prepare(replace(fresh, env={"A": "b"})) != first
+
+
+def test_runs_that_build_the_same_at_the_same_time_leave_one_image(
+    sandbox: DockerSandbox, fresh: Environment, client: docker.DockerClient, product: str
+) -> None:
+    trust = f"selfrepair.trust={fresh.trust}"
+    with (
+        DockerSandbox(client=client, proxy_image=product, pool_size=1) as other,
+        concurrent.futures.ThreadPoolExecutor() as both,
+    ):
+        first, second = both.map(lambda each: each.prepare(fresh), (sandbox, other))
+        assert first == second
+        assert len(client.images.list(filters={"label": trust})) == 1
+        assert check(other, second, "ls").exit_code == 0
 
 
 def test_a_failing_set_up_command_says_which_and_why(sandbox: DockerSandbox, fresh: Environment) -> None:
