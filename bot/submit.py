@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from bot.domain.attempt import Outcome, OutcomeKind
 from bot.domain.findings import CheckKind, Failure
 from bot.domain.fitness import Evaluation
-from bot.domain.ports import Comment, Commit, Effect, FailedRun, PullRequest
+from bot.domain.ports import Comment, Commit, Effect, FailedRun, Ignored, PullRequest, Trigger
 from bot.domain.wire import canonical
 from bot.event import OWN_BRANCHES
 from bot.report import MARKER, facts, history_comment, pull_request_body
-from bot.report.neutralise import line
+from bot.report.neutralise import line, prose
 
 TRAILER = "Selfrepair-Run"
 """Trailer by which a commit is known as ours."""
+
+REPLY = "<!-- selfrepair:reply -->"
+"""Marks the one comment that answers refused commands: strangers can neither fill a page nor write over the history."""
 
 LABELS = ("selfrepair",)
 TITLE_CHARS, LISTED = 72, 10
@@ -39,6 +42,13 @@ def plan(outcome: Outcome, run: FailedRun, *, labels: tuple[str, ...] = LABELS) 
     if trigger.pull_request is None or quiet:
         return ()
     return (Comment(marker=history.marker, body=history.body, on=trigger.pull_request),)
+
+
+def reply(trigger: Trigger, ignored: Ignored) -> tuple[Effect, ...]:
+    """What someone who wrote a command is told when nothing will be done; nothing where nobody wrote one."""
+    if trigger.event != "issue_comment":
+        return ()
+    return (Comment(marker=REPLY, body=f"selfrepair did nothing: {prose(ignored.reason)}.", on=trigger.pull_request),)
 
 
 def branch(outcome: Outcome, run: FailedRun) -> str:

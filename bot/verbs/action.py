@@ -7,9 +7,10 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from bot import action, config, event, report, wiring
+from bot import action, config, event, report, submit, wiring
 from bot.adapters.console import Console
 from bot.adapters.git_workspace import GitWorkspace
 from bot.adapters.github_forge import GitHubForge
@@ -65,7 +66,8 @@ def _woken(console: Console, environ: Mapping[str, str]) -> tuple[action.Told, s
         raise InputError(*problems)
     trigger = forge.resolve(woken)
     if isinstance(trigger, Ignored):
-        return _unable(OutcomeKind.IGNORED, trigger.reason, environ), Config.fail_on
+        told = _unable(OutcomeKind.IGNORED, trigger.reason, environ)
+        return replace(told, delivered=forge.deliver(submit.reply(woken, trigger))), Config.fail_on
     settings = config.load((config.FILE, config.read_file(forge.settings())), ("input", inputs))
     network = {name: environ[name] for name in NETWORK if name in environ}
     with wiring.scratch() as scratch:

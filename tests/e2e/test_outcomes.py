@@ -90,6 +90,26 @@ def test_flaky(make: Make) -> None:
     assert "test_seen.py::test_second" in scene.github.comments[0].body
 
 
+@pytest.mark.parametrize("may_reply", [True, False])
+def test_a_command_of_someone_who_may_not_ask_is_answered_once(make: Make, may_reply: bool) -> None:
+    """By a comment of its own: the history of an earlier repair stays as it is. Without the right to, in the log."""
+    scene = make(**({} if may_reply else {"permissions": {"contents": "read", "actions": "read", "metadata": "read"}}))
+    number = scene.github.add_pull(head="work")
+    asked = {
+        "action": "created",
+        "comment": {"body": "/selfrepair", "user": {"login": "stranger", "type": "User"}},
+        "issue": {"number": number, "pull_request": {}},
+    }
+    reason = f"@stranger may not write to {scene.github.world.repository}, so may not ask for repairs"
+    for _ in range(2):
+        ended = scene.act(asked, env={"GITHUB_EVENT_NAME": "issue_comment"})
+        ends(ended, "ignored", reason)
+    assert ("no comment: the token may not do this" in ended.stdout) != may_reply
+    said = "<!-- selfrepair:reply -->\nselfrepair did nothing: @\u200bstranger may not write"
+    posted = [(comment.issue, comment.body[: len(said)]) for comment in scene.github.comments]
+    assert posted == ([(number, said)] if may_reply else [])
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
