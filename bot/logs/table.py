@@ -13,7 +13,10 @@ from bot.logs.bandit import Bandit
 from bot.logs.black import Black
 from bot.logs.doctest import Doctest
 from bot.logs.flake8 import Flake8
+from bot.logs.gcc import Gcc
 from bot.logs.generic import Generic
+from bot.logs.go_test import GoTest
+from bot.logs.go_vet import GoVet
 from bot.logs.isort import Isort
 from bot.logs.jest import Jest
 from bot.logs.jsonout import JsonReports
@@ -25,6 +28,8 @@ from bot.logs.pyright import Pyright
 from bot.logs.pytest import Pytest
 from bot.logs.ruff import Ruff
 from bot.logs.ruff_format import RuffFormat
+from bot.logs.rustc import Rustc
+from bot.logs.rustfmt import Rustfmt
 from bot.logs.unittest import Unittest
 
 
@@ -47,6 +52,11 @@ PARSERS: Mapping[str, Format] = {
     "doctest": Format(kind=CheckKind.TESTS, parser=Doctest),
     "junit": Format(kind=CheckKind.TESTS, parser=Junit),
     "jest": Format(kind=CheckKind.TESTS, parser=Jest),
+    "go": Format(kind=CheckKind.TESTS, parser=GoTest, with_others=("go-vet", "junit")),
+    "gcc": Format(kind=CheckKind.BUILD, parser=Gcc, with_others=("json",)),
+    "go-vet": Format(kind=CheckKind.BUILD, parser=GoVet, with_others=("json", "annotations")),
+    "rustc": Format(kind=CheckKind.BUILD, parser=Rustc, with_others=("json",)),
+    "rustfmt": Format(kind=CheckKind.LINT, parser=Rustfmt),
     "pylint": Format(kind=CheckKind.LINT, parser=Pylint, with_others=("json",)),
     "mypy": Format(kind=CheckKind.TYPES, parser=Mypy, with_others=("json",)),
     "pyright": Format(kind=CheckKind.TYPES, parser=Pyright, with_others=("json",)),

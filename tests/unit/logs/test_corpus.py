@@ -18,11 +18,7 @@ OTHER_TOOLS = {
     "vitest",
     "mocha",
     "node-test",
-    "go",
-    "govet",
     "cargo",
-    "rustc",
-    "gcc",
 }
 """Formats that are not read yet: rows of theirs are not counted."""
 
