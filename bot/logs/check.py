@@ -30,7 +30,7 @@ def read_output(
     pytest plugin, take precedence over the text for what tests did. `exit_code` is None when the command did not end
     by itself. `blocked` is set when the check stopped before judging, so that silence never counts as success.
     """
-    reader = Output(_formats(check))
+    reader = Output(_formats(check), script=check.command)
     for line in lines([output]):
         reader.feed(line)
     read = reader.close(exit_code)

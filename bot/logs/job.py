@@ -43,7 +43,8 @@ class _Open:
         """Made on first use: by then the command is known, and with it what to look for."""
         if self._output is None:
             quiet = self.action and _QUIET.match(self.name)
-            self._output = Output(frozenset() if quiet else formats_of("\n".join(self.command)))
+            script = "\n".join(self.command)
+            self._output = Output(frozenset() if quiet else formats_of(script), script=script)
         return self._output
 
     def close(self) -> Step:

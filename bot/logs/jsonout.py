@@ -191,6 +191,17 @@ def _bandit(document: object) -> Iterator[Diagnostic]:
         )
 
 
+def _eslint(document: object) -> Iterator[Diagnostic]:
+    """`-f json`, and the `results` of `-f json-with-metadata`."""
+    results = _get(document, "results") if isinstance(document, Mapping) else document
+    for r in _all(results):
+        for m in _all(r.get("messages") or []):
+            severity = "warning" if m.get("severity") == 1 and not m.get("fatal") else "error"
+            yield _row(
+                "eslint", r.get("filePath"), m.get("line"), m.get("column"), m.get("ruleId"), m.get("message"), severity
+            )
+
+
 def _gitlab(document: object) -> Iterator[Diagnostic]:
     for r in _all(document):
         place = _get(r, "location")
@@ -237,6 +248,8 @@ SHAPES: tuple[tuple[Callable[[object], bool], Shape], ...] = (
     (_has("file", "line", "message", "severity", "code"), _mypy),
     (_has("generalDiagnostics", "summary"), _pyright),
     (lambda d: _has("results", "metrics")(d) and _has("test_id", "filename")(_get(d, "results")), _bandit),
+    (_has("filePath", "messages", "errorCount"), _eslint),
+    (lambda d: _has("results", "metadata")(d) and _has("filePath", "messages")(_get(d, "results")), _eslint),
     (_has("description", "fingerprint", "location"), _gitlab),
     (_has("$schema", "runs", "version"), _sarif),
     (lambda d: isinstance(d, Mapping) and _has("location", "message")(_get(d, "diagnostics")), _rdjson),

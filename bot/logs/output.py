@@ -27,9 +27,14 @@ class Read:
 
 
 class Output:
-    """Push reader of one output. `formats` limits what is looked for; None looks for everything."""
+    """Push reader of one output. `formats` limits what is looked for; None looks for everything.
 
-    def __init__(self, formats: Collection[str] | None = None, *, nested: bool = False) -> None:
+    `script` is what was run, if known: parsers get it as package managers print a command before they run it.
+    """
+
+    def __init__(
+        self, formats: Collection[str] | None = None, *, nested: bool = False, script: str | None = None
+    ) -> None:
         self._names = together(formats)
         self._parsers: dict[str, Parser] = {n: f.parser() for n, f in PARSERS.items() if n in self._names}
         self._starts, pattern = prefilter(self._names)
@@ -37,6 +42,8 @@ class Output:
         self._holder: Parser | None = None
         self._streams: dict[str, Output] = {}
         self._mixed = not nested and formats is None
+        if script:
+            self.feed("$ " + script.replace("\\\n", " ").replace("\n", "; "))
 
     def feed(self, line: str) -> None:
         """Take one raw line."""

@@ -14,11 +14,17 @@ MOST_IDS = 20_000
 """Test ids kept of one step (passed, skipped and collected each)."""
 
 
-ROW_LIKE = r"(?!\d+:\d)(?:[A-Za-z]:[\\/])?[^:]++(?<! \d)(?<! \d\d):(?:\d|$|cell | (?:error|warning|note):)"
+ROW_LIKE = r"(?!\d+:\d)(?:[A-Za-z]:[\\/])?[^:]++(?<! \d)(?<! \d\d):(?:\d|$|cell | (?:error|warning|note):| line \d)"
 """Pattern of the formats that print `path:line...` rows: shared, so that a line is scanned for its colon only once.
 
 Clock times are none: they are in every line of many a log.
 """
+
+PAREN_ROW = r"(?:[A-Za-z]:[\\/])?[^(:]++\((?:[^():]++[^(:]*+\()*\d++,\d++\)"
+"""Pattern of the formats that print `path(line,col)...` rows; a directory's own name may stand in parentheses."""
+
+PATH_LINE = r"(?:(?:[A-Za-z]:)?\.{0,2}[\\/]|[^\s:/\\]++[\\/])[^:]*+$|[\w@. -]++(?<=[.mc][jt]s|[jt]sx|vue|son|.md|css)$"
+"""Pattern of lines that are a path and nothing else, as some linters print it before the complaints of a file."""
 
 COUNTED = r"\d++ (?:files? |errors?|passed|failed|skipped|xfailed|deselected)"
 """Pattern of closing lines that begin with a count."""

@@ -12,6 +12,7 @@ from bot.logs.annotations import Annotations
 from bot.logs.bandit import Bandit
 from bot.logs.black import Black
 from bot.logs.doctest import Doctest
+from bot.logs.eslint import Eslint
 from bot.logs.flake8 import Flake8
 from bot.logs.gcc import Gcc
 from bot.logs.generic import Generic
@@ -23,6 +24,7 @@ from bot.logs.jsonout import JsonReports
 from bot.logs.junit import Junit
 from bot.logs.mypy import Mypy
 from bot.logs.parser import Parser
+from bot.logs.prettier import Prettier
 from bot.logs.pylint import Pylint
 from bot.logs.pyright import Pyright
 from bot.logs.pytest import Pytest
@@ -30,6 +32,7 @@ from bot.logs.ruff import Ruff
 from bot.logs.ruff_format import RuffFormat
 from bot.logs.rustc import Rustc
 from bot.logs.rustfmt import Rustfmt
+from bot.logs.tsc import Tsc
 from bot.logs.unittest import Unittest
 
 
@@ -52,6 +55,9 @@ PARSERS: Mapping[str, Format] = {
     "doctest": Format(kind=CheckKind.TESTS, parser=Doctest),
     "junit": Format(kind=CheckKind.TESTS, parser=Junit),
     "jest": Format(kind=CheckKind.TESTS, parser=Jest),
+    "eslint": Format(kind=CheckKind.LINT, parser=Eslint, with_others=("json", "annotations", "junit")),
+    "prettier": Format(kind=CheckKind.LINT, parser=Prettier),
+    "tsc": Format(kind=CheckKind.TYPES, parser=Tsc),
     "go": Format(kind=CheckKind.TESTS, parser=GoTest, with_others=("go-vet", "junit")),
     "gcc": Format(kind=CheckKind.BUILD, parser=Gcc, with_others=("json",)),
     "go-vet": Format(kind=CheckKind.BUILD, parser=GoVet, with_others=("json", "annotations")),

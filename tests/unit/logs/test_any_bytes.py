@@ -48,6 +48,21 @@ SNIPPETS = [
     b"job\tstep\t2026-02-02T13:43:07.0001317Z ",
     b"Fatal Python error: Aborted",
     b"Current thread 0x1 (most recent call first):",
+    b"/home/runner/work/a/a/src/a.js",
+    b"  99999999999999:7  error  Parsing error: x",
+    b"  2:7  error  Strange  a/rule",
+    b"/w/a.js: line 2, col 99999999999, Error - x (rule)",
+    b"/w/a.js:2:7: x [Error/rule]",
+    b"\xe2\x9c\x96 3 problems (3 errors, 0 warnings)",
+    b"Oops! Something went wrong! :(",
+    b"[error] a.js: SyntaxError: x (1:99999999999)",
+    b"[warn] a b.js",
+    b"$ prettier -l src",
+    b"src/a.ts(3,99999999999): error TS2322: x",
+    b"src/a.ts:3:5 - error TS2322: x",
+    b"ERROR in src/a.ts:3:5",
+    b"TS2322: x",
+    b'[{"filePath": 1, "messages": [{"line": "x"}, 3], "errorCount": 1}]',
     b"@a/b:test: src/a.py:3:1: F401 x",
     b"ImportError while loading conftest '/w/conftest.py'.",
     b"[doctest] x",
@@ -133,7 +148,27 @@ def test_memory_does_not_grow_with_the_log():
 
 
 @pytest.mark.parametrize(
-    "filler", [b"x", b"=", b"_", b"[", b"{", b'"', b" ", b":", b"a:1:", b"E", b"\x1b[", b"\r", b"\x00"]
+    "filler",
+    [
+        b"x",
+        b"=",
+        b"_",
+        b"[",
+        b"{",
+        b'"',
+        b" ",
+        b":",
+        b"a:1:",
+        b"a(",
+        b"a/",
+        b" (a",
+        b"error: a at ",
+        b"prettier ",
+        b"E",
+        b"\x1b[",
+        b"\r",
+        b"\x00",
+    ],
 )
 def test_a_line_of_a_megabyte_is_read_in_linear_time(filler):
     line = filler * (1_000_000 // len(filler))
