@@ -8,11 +8,12 @@ four in verbose runs, and a failure's title by two, so that printed text cannot 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from bot.domain.findings import Failure, FailureKind
-from bot.logs.js import LONGEST, MOST_LINES, detail_of, kind_of, placed, row_pair, taken_apart
+from bot.logs.js import LONGEST, MOST_LINES, detail_of, kind_of, once, placed, row_pair, taken_apart
 from bot.logs.parser import MOST, MOST_IDS, Found
 from bot.logs.paths import relative
 
@@ -79,7 +80,7 @@ class Jest:
 
     def feed(self, line: str) -> bool:
         """Take one line."""
-        line = line.removeprefix("::group::")
+        line = line.removeprefix("::group::")[:LONGEST]
         if line.startswith(_TITLE) and line[4:5] not in ("", " "):
             return self._titled(line[4:].rstrip())
         if self._block is not None and self._body(self._block, line):
@@ -269,22 +270,6 @@ def _judged(run: _Run) -> list[Failure]:
     first = [failure for failure, again in run.failures if not again]
     told = {(failure.file, failure.id) for failure in first}
     first += [failure for failure, again in run.failures if again and (failure.file, failure.id) not in told]
-    kept = _once(first, run.failed)
+    kept = once(first, Counter(run.rows), run.failed)
     told = {(failure.file, failure.id) for failure in kept}
     return kept + [Failure(tool="jest", id=test, file=file) for file, test in run.rows if (file, test) not in told]
-
-
-def _once(failures: list[Failure], count: int | None) -> list[Failure]:
-    """Errors of one test follow each other under the same title, and so do two tests of one title: the count tells."""
-    tests = sum(not failure.collection for failure in failures)
-    kept: list[Failure] = []
-    for failure in failures:
-        last = kept[-1] if kept else None
-        surplus = count is None or tests > count
-        if last and surplus and (last.id, last.file) == (failure.id, failure.file):
-            more = "\n\n".join(text for text in (last.detail, failure.message, failure.detail) if text)
-            kept[-1] = replace(last, detail=more[:4000])
-            tests -= not failure.collection
-        else:
-            kept.append(failure)
-    return kept

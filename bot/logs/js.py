@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,7 @@ _ORIGIN = re.compile(r"(?:file:/+(?=[A-Za-z]:/)|file:/*(?=/)|webpack(?:-internal
 _FOREIGN = ("node:", "internal/", "<", "native", "evalmachine.", "ext:")
 _CODE = re.compile(r" *+(?P<mark>>)? *+\d{1,6} ?\|(?: (?P<text>.*))?$")
 _CARET = re.compile(r" *+\| ++\^")
+_TOLD = re.compile(r"^:(\d{1,8}):\d|\((\d{1,8}):\d{1,8}\)$")
 _CHAINED = re.compile(r" *+(?:Cause:|Errors contained in AggregateError:|\[cause\]: |Caused by: |\[errors\]: )")
 _KIND = re.compile(
     r"(?:Uncaught )?(?P<kind>(?:[A-Za-z_$][\w$]*\.)*[\w$]*(?:Error|Exception|Failure|Violation|Warning))"
@@ -99,11 +101,21 @@ def placed(failure: Failure, parts: Parts) -> Failure:
     home = [spot for spot in frames if inside(spot.file)]
     return replace(
         failure,
-        line=own.line if own else None,
+        line=own.line if own else _told_line(failure, parts.words),
         crash=home[0] if home else None,
         frames=tuple(reversed(home[:12])),
         source=parts.source,
     )
+
+
+def _told_line(failure: Failure, words: list[str]) -> int | None:
+    """A file that does not parse: the place stands in the message, `file:3:17: ...` or `file: ... (3:17)`."""
+    if not failure.collection or not failure.file:
+        return None
+    for line in words[:20]:
+        if failure.file in line and (found := _TOLD.search(line.partition(failure.file)[2])):
+            return int(found.group(1) or found.group(2))
+    return None
 
 
 def _own(frames: list[Location], file: str | None) -> Location | None:
@@ -145,6 +157,33 @@ def row_pair(rows: Iterable[str]) -> tuple[str | None, str | None]:
         spaced = minus[0].startswith(" ") and plus[0].startswith(" ")
         return (minus[0][1:], plus[0][1:]) if spaced else (minus[0], plus[0])
     return None, None
+
+
+def once(failures: Iterable[Failure], rows: Counter[tuple[str | None, str]], count: int | None) -> list[Failure]:
+    """Several errors of one test become one failure; several tests of one title stay apart.
+
+    Which of the two it is tell the rows that the runner printed, by (file, id), else the `count` of failed tests.
+    """
+    kept: list[Failure] = []
+    at: dict[tuple[str | None, str], int] = {}
+    reports = list(failures)
+    surplus = sum(not one.collection for one in reports) - (count or 0)
+    seen: Counter[tuple[str | None, str]] = Counter()
+    for one in reports:
+        key = (one.file, one.id)
+        seen[key] += 1
+        if key in at and (seen[key] > rows[key] if key in rows else surplus > 0):
+            surplus -= not one.collection
+            kept[at[key]] = _joined(kept[at[key]], one)
+        else:
+            at[key] = len(kept)
+            kept.append(one)
+    return kept
+
+
+def _joined(first: Failure, more: Failure) -> Failure:
+    texts = [text for text in (first.detail, more.message, more.detail) if text]
+    return first if more.message == first.message else replace(first, detail="\n\n".join(texts)[:4000])
 
 
 def detail_of(words: list[str]) -> str | None:

@@ -34,6 +34,7 @@ from bot.logs.rustc import Rustc
 from bot.logs.rustfmt import Rustfmt
 from bot.logs.tsc import Tsc
 from bot.logs.unittest import Unittest
+from bot.logs.vitest import Vitest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,7 @@ PARSERS: Mapping[str, Format] = {
     ),
     "doctest": Format(kind=CheckKind.TESTS, parser=Doctest),
     "junit": Format(kind=CheckKind.TESTS, parser=Junit),
+    "vitest": Format(kind=CheckKind.TESTS, parser=Vitest),
     "jest": Format(kind=CheckKind.TESTS, parser=Jest),
     "eslint": Format(kind=CheckKind.LINT, parser=Eslint, with_others=("json", "annotations", "junit")),
     "prettier": Format(kind=CheckKind.LINT, parser=Prettier),
