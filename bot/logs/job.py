@@ -211,11 +211,12 @@ class _Job:
             return False
         rest = text.removeprefix("Error: ").removeprefix("Warning: ")
         found = _EXIT.match(rest)
+        row = not rest.endswith(":") and _ROW.match(rest) is not None  # else the message of a JavaScript error
         if found:
             self._exit(int(found.group(1)))
-        elif _ROW.match(rest):
+        elif row:
             self._output(rest)
-        return found is not None or _ROW.match(rest) is not None
+        return found is not None or row
 
     def _exit(self, code: int) -> None:
         if self.step is None:
