@@ -11,6 +11,7 @@ from bot.domain.findings import CheckKind
 from bot.logs.annotations import Annotations
 from bot.logs.bandit import Bandit
 from bot.logs.black import Black
+from bot.logs.cargo import Cargo
 from bot.logs.doctest import Doctest
 from bot.logs.eslint import Eslint
 from bot.logs.flake8 import Flake8
@@ -23,6 +24,7 @@ from bot.logs.jest import Jest
 from bot.logs.jsonout import JsonReports
 from bot.logs.junit import Junit
 from bot.logs.mypy import Mypy
+from bot.logs.nextest import Nextest
 from bot.logs.parser import Parser
 from bot.logs.prettier import Prettier
 from bot.logs.pylint import Pylint
@@ -61,6 +63,8 @@ PARSERS: Mapping[str, Format] = {
     "prettier": Format(kind=CheckKind.LINT, parser=Prettier),
     "tsc": Format(kind=CheckKind.TYPES, parser=Tsc),
     "go": Format(kind=CheckKind.TESTS, parser=GoTest, with_others=("go-vet", "junit")),
+    "nextest": Format(kind=CheckKind.TESTS, parser=Nextest),
+    "cargo": Format(kind=CheckKind.TESTS, parser=Cargo, with_others=("nextest", "rustc", "junit")),
     "gcc": Format(kind=CheckKind.BUILD, parser=Gcc, with_others=("json",)),
     "go-vet": Format(kind=CheckKind.BUILD, parser=GoVet, with_others=("json", "annotations")),
     "rustc": Format(kind=CheckKind.BUILD, parser=Rustc, with_others=("json",)),

@@ -14,7 +14,6 @@ CASES = sorted(path for path in CORPUS.glob("*/*.truth.json"))
 OTHER_TOOLS = {
     "mocha",
     "node-test",
-    "cargo",
 }
 """Formats that are not read yet: rows of theirs are not counted."""
 
