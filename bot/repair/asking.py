@@ -74,7 +74,12 @@ class Asker:
         if isinstance(touched, Rejected):
             return touched, {}
         broken = oracle.check(
-            touched, protected=task.protected, paths=task.paths, protect=task.protect, allow=task.allow
+            touched,
+            protected=task.protected,
+            paths=task.paths,
+            read=task.read,
+            protect=task.protect,
+            allow=task.allow,
         )
         if broken:
             return broken, {}

@@ -6,7 +6,6 @@ import difflib
 import textwrap
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from bot.domain.patch import Edit, Patch, Read, Rejected, apply
 
@@ -16,7 +15,10 @@ MAX_CHARACTERS = 200_000
 
 @dataclass(kw_only=True)
 class Draft:
-    """Edits of one reply, applied one after the other; the first problem ends it (`refuse`)."""
+    """Edits of one reply, applied one after the other; the first problem ends it.
+
+    Which paths may be written is not asked here: the oracle looks at every patch as a whole.
+    """
 
     source: Read
     known: Collection[str]
@@ -40,9 +42,6 @@ class Draft:
 
     def replace(self, path: str, old: str, new: str) -> Rejected | None:
         """Replace the one place where `old` stands, tolerating blank space at line ends and a uniform indentation."""
-        bad = bad_path(path, self.source, self.known)
-        if bad is not None:
-            return bad
         text = self.text(path)
         if text is None:
             return self._add(Edit(path=path, old=old, new=new))
@@ -62,9 +61,6 @@ class Draft:
 
     def write(self, path: str, content: str | None) -> Rejected | None:
         """Give the file its whole content; None removes it."""
-        bad = bad_path(path, self.source, self.known)
-        if bad is not None:
-            return bad
         if self.read(path) is not None and self.text(path) is None:
             return Rejected(reason=f"{path}: not a UTF-8 text file, it cannot be edited")
         return self._add(Edit(path=path, old=None, new=content))
@@ -91,27 +87,6 @@ class Draft:
         self.edits.append(edit)
         self.files.update(result)
         return None
-
-
-def bad_path(path: str, read: Read, known: Collection[str]) -> Rejected | None:
-    """Why nothing may be written to `path`: outside the tree, git's own, a folder, a link, or below a file."""
-    parts = PurePosixPath(path).parts
-    above = [str(parent) for parent in PurePosixPath(path).parents if str(parent) not in (".", "/")]
-    if not path.strip() or any(ord(c) < 32 or ord(c) == 127 for c in path) or path != path.strip():
-        problem = "empty, or with control characters or blank space around it"
-    elif path.startswith(("/", "~")) or "\\" in path or path[1:2] == ":":
-        problem = "absolute, or with backslashes; use a path relative to the repository's root with '/'"
-    elif ".." in parts or any(part.lower() == ".git" for part in parts):
-        problem = "outside what may be edited"
-    elif path.endswith("/") or path == "." or any(name.startswith(f"{path}/") for name in known):
-        problem = "a folder, not a file"
-    elif any(read(parent) is not None for parent in above):
-        problem = "below something that is a file"
-    elif path in known and read(path) is None:  # else the link would be written over, or written through
-        problem = "a link, a submodule or too large; edit the file at its real path"
-    else:
-        return None
-    return Rejected(reason=f"path {path[:200]!r} is {problem}", rule="path")
 
 
 def locate(text: str, old: str, new: str) -> tuple[int, int, str] | str:

@@ -62,10 +62,11 @@ def check(
     *,
     protected: frozenset[str],
     paths: frozenset[str],
+    read: Read,
     allow: Iterable[str] = (),
     protect: Iterable[str] = (),
 ) -> Rejected | None:
-    """Hold what a patch touches against the path rules; `paths` are the tracked ones.
+    """Hold what a patch touches against the path rules; `paths` are those of the head commit, `read` gives its files.
 
     The first broken rule is given, its reason worded for the model.
     """
@@ -75,7 +76,8 @@ def check(
     spellings = _spellings(paths | files.keys())
     globs = (*DEFAULT, *protect)
     for path in sorted(files):
-        broken = _form(path) or _lock(path, protected) or _place(path, paths, spellings)
+        broken = _form(path) or _lock(path, protected) or _kind(path, paths | new, path in paths and read(path) is None)
+        broken = broken or _spelling(path, paths, spellings)
         if broken is None and path in new:
             broken = _new(path, globs, tuple(allow), paths | new)
         if broken:
@@ -115,10 +117,22 @@ def _spellings(paths: Iterable[str]) -> Mapping[str, frozenset[str]]:
     return {folded: frozenset(names) for folded, names in found.items()}
 
 
-def _place(path: str, paths: frozenset[str], spellings: Mapping[str, frozenset[str]]) -> _Broken:
-    parents = [str(parent) for parent in PurePosixPath(path).parents][:-1]
-    if any(parent in paths for parent in parents):  # a symlink, a submodule or a file: what lies behind it is not ours
+def _kind(path: str, there: frozenset[str], unreadable: bool) -> _Broken:
+    if any(parent in there for parent in _parents(path)):  # a link, a submodule or a file: what lies behind is not ours
         return "symlink", "the path goes through something that is not a folder; edit the file at its real path"
+    if unreadable:  # it would be written over, or written through
+        return "symlink", "a link, a submodule or a file too large to edit; edit the file at its real path"
+    if any(other.startswith(f"{path}/") for other in there):
+        return "path", "a folder, not a file"
+    return None
+
+
+def _parents(path: str) -> list[str]:
+    return [str(parent) for parent in PurePosixPath(path).parents][:-1]
+
+
+def _spelling(path: str, paths: frozenset[str], spellings: Mapping[str, frozenset[str]]) -> _Broken:
+    parents = _parents(path)
     if path not in paths and any(len(spellings[fold(prefix)]) > 1 for prefix in (path, *parents)):
         return "collision", "differs from an existing path only in spelling; use the existing path exactly"
     return None

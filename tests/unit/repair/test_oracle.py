@@ -112,9 +112,14 @@ PATHS = frozenset(
 )
 
 
+def read(path: str) -> bytes | None:
+    """Links have no content of their own."""
+    return None if path == "link" else b""
+
+
 def rule(path: str, content: bytes | None = b"x") -> str | None:
     protected = oracle.protected_paths(PATHS, NOTHING)
-    broken = oracle.check({path: content}, protected=protected, paths=PATHS)
+    broken = oracle.check({path: content}, protected=protected, paths=PATHS, read=read)
     return broken.rule if broken else None
 
 
@@ -142,7 +147,13 @@ def test_ordinary_changes_are_free(path: str) -> None:
         ("sub/.GIT/config", "git"),
         (".git /config", "git"),
         ("GIT~1/config", "git"),
+        ("src/", "path"),
+        ("src", "path"),
+        ("src/pkg", "path"),
+        (" d.py", "git"),
+        ("d\0.py", "path"),
         ("link/d.py", "symlink"),
+        ("link", "symlink"),
         ("d.py/x.py", "symlink"),
         ("D.py", "collision"),
         ("cafe\u0301.py", "collision"),
@@ -179,22 +190,31 @@ def test_locked_files_cannot_be_removed() -> None:
 
 
 def test_two_new_files_that_differ_in_case_collide() -> None:
-    broken = oracle.check({"New.py": b"", "new.py": b""}, protected=frozenset(), paths=frozenset())
+    broken = oracle.check({"New.py": b"", "new.py": b""}, protected=frozenset(), paths=frozenset(), read=read)
     assert broken and broken.rule == "collision"
+
+
+def test_a_new_file_cannot_be_the_folder_of_another() -> None:
+    broken = oracle.check({"a": b"", "a/b.py": b""}, protected=frozenset(), paths=frozenset(), read=read)
+    assert broken and broken.reason.startswith("a: a folder")
+
+
+def test_links_cannot_be_removed_either() -> None:
+    assert rule("link", None) == "symlink"
 
 
 def test_giant_patches_are_refused() -> None:
     many = {f"m{n}.py": b"" for n in range(51)}
-    broken = oracle.check(many, protected=frozenset(), paths=frozenset())
+    broken = oracle.check(many, protected=frozenset(), paths=frozenset(), read=read)
     assert broken and broken.rule == "size"
-    assert oracle.check({"a.py": b"x" * 2_000_001}, protected=frozenset(), paths=frozenset())
+    assert oracle.check({"a.py": b"x" * 2_000_001}, protected=frozenset(), paths=frozenset(), read=read)
 
 
 def test_an_allow_glob_opens_new_files_too() -> None:
     files = {"tests/helper.py": b""}
-    assert oracle.check(files, protected=frozenset(), paths=frozenset(), allow=["tests/helper.py"]) is None
+    assert oracle.check(files, protected=frozenset(), paths=frozenset(), read=read, allow=["tests/helper.py"]) is None
 
 
 def test_the_reason_says_what_to_do_instead() -> None:
-    broken = oracle.check({"tests/test_d.py": b""}, protected=frozenset({"tests/test_d.py"}), paths=PATHS)
+    broken = oracle.check({"tests/test_d.py": b""}, protected=frozenset({"tests/test_d.py"}), paths=PATHS, read=read)
     assert broken and broken.reason.endswith("change the code under test instead") and len(broken.reason) < 150

@@ -188,19 +188,6 @@ def test_a_change_of_nothing_is_told_as_such() -> None:
 # -- paths ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/etc/passwd", "../x.py", "src/../../x.py", ".git/config", "src/.GIT/hooks/x", "a\0b", "", " ", "src/", ".",
-        "src", "~/x", "C:\\x.py", "src\\d.py", "c:/x", "README.md/x", "src/d.py/x.py", "a\nb", " x.py", "x.py ",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("whole", [True, False])
-def test_nothing_is_written_outside_the_tree(path: str, whole: bool) -> None:
-    edit = {"path": path, "content": "x"} if whole else {"path": path, "old": "import re", "new": "x"}
-    assert rejected(tool(edit)).rule == "path"
-
-
 def test_a_slightly_different_path_is_understood() -> None:
     for path in ("./src/d.py", "a/src/d.py", "d.py"):
         assert isinstance(told(tool({"path": path, "old": "LIMIT = 3", "new": "LIMIT = 4"})), dict), path
