@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,11 +21,7 @@ from bot.domain.ports import (
     FailedRun,
     Forge,
     History,
-    Progress,
-    Proposer,
     PullRequest,
-    Sandbox,
-    Trail,
     Trigger,
     Workspace,
 )
@@ -44,21 +40,14 @@ RERUNS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ports:
+class Ports(World):
     """The world, as the story sees it. `scratch` is a folder of its own; `edit_format` suits the model."""
 
     forge: Forge
     workspace: Workspace
     history: History
-    sandbox: Sandbox
-    proposer: Proposer
-    trail: Trail
-    progress: Progress
-    clock: Callable[[], float]
-    redactor: Redactor
     scratch: Path
     edit_format: EditFormat = EditFormat.TOOL
-    second: Proposer | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,14 +151,12 @@ class Story:
         return None
 
     def _check(self, made: Recipe, environment: str, files: Files, only: frozenset[str] | None) -> Evaluation:
-        loop = self.loop
-        restored = oracle.protected_files(self.ports.workspace.read, loop.task.protected) if loop else {}
         return evaluate(
             self.ports.sandbox,
             environment,
             made.checks,
             files=files,
-            protected=restored,
+            protected=self.loop.restored if self.loop else {},
             limits=self.config.limits,
             only=only,
         ).evaluation
@@ -177,7 +164,7 @@ class Story:
     def _repair(self, made: Recipe, environment: str) -> Outcome:
         guard = Guard(skipped=self.baseline.skipped, ignored=self.flaky).after(self.baseline)
         start = State(files={}, evaluation=self.baseline, guard=guard)
-        self.loop = loop = Loop(self._task(made, environment), self._world(), start)
+        self.loop = loop = Loop(self._task(made, environment), self.ports, start)
         while True:
             loop.run()
             if not loop.clean:
@@ -219,6 +206,7 @@ class Story:
             environment=environment,
             checks=made.checks,
             read=workspace.read,
+            diff=workspace.diff,
             paths=paths,
             protected=oracle.protected_paths(
                 paths,
@@ -237,19 +225,6 @@ class Story:
             candidates=config.candidates,
             edit_format=self.ports.edit_format,
             max_tokens=config.max_tokens,
-        )
-
-    def _world(self) -> World:
-        ports = self.ports
-        return World(
-            sandbox=ports.sandbox,
-            proposer=ports.proposer,
-            trail=ports.trail,
-            progress=ports.progress,
-            clock=ports.clock,
-            diff=ports.workspace.diff,
-            redactor=ports.redactor,
-            second=ports.second,
         )
 
     def end(self, kind: OutcomeKind, reason: str, fix: str = "") -> Outcome:

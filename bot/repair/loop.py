@@ -55,7 +55,7 @@ class Loop:
         self._began = world.clock()
         self._flat = 0  # turns in a row that brought nothing better: also the rung of the ladder
         self._asker = Asker(task, world, start.files)
-        self._restored = oracle.protected_files(task.read, task.protected)
+        self.restored = oracle.protected_files(task.read, task.protected)
 
     @property
     def spend(self) -> Spend:
@@ -188,7 +188,7 @@ class Loop:
         if not isinstance(proposal, Patch):
             return Candidate(proposal=proposal)
         self._asker.tried(files)
-        diff = self.world.diff(files, self.best.files)
+        diff = self.task.diff(files, self.best.files)
         checks = self.task.checks
 
         def confirm(ids: frozenset[str]) -> frozenset[str]:
@@ -207,7 +207,7 @@ class Loop:
             self.task.environment,
             checks,
             files=files,
-            protected=self._restored,
+            protected=self.restored,
             limits=self._limits(),
             only=only,
             trace=trace,

@@ -17,11 +17,15 @@ from bot.redact import Redactor
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is to be repaired, and within which bounds. `read` gives files of the head commit."""
+    """What is to be repaired, and within which bounds.
+
+    `read` gives files of the head commit, `diff` the unified diff between two overlays of it (new, old).
+    """
 
     environment: str
     checks: tuple[Check, ...]
     read: Read
+    diff: Callable[[Files, Files | None], str]
     paths: frozenset[str]
     protected: frozenset[str]
     protect: tuple[str, ...] = ()
@@ -38,14 +42,13 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The collaborators of the loop. `clock` counts seconds and never goes back; `diff` is the workspace's."""
+    """The collaborators of the loop. `clock` counts seconds and never goes back."""
 
     sandbox: Sandbox
     proposer: Proposer
     trail: Trail
     progress: Progress
     clock: Callable[[], float]
-    diff: Callable[[Files, Files | None], str]
     redactor: Redactor
     second: Proposer | None = None
 

@@ -76,6 +76,7 @@ def start(sandbox, tmp_path):
             environment=environment,
             checks=checks,
             read=tree.read,
+            diff=tree.diff,
             paths=tree.paths(),
             protected=frozenset(),
             edit_format=EditFormat.BLOCKS,
@@ -88,7 +89,6 @@ def start(sandbox, tmp_path):
             trail=MemoryTrail(),
             progress=Lines(),
             clock=clock or Clock(),
-            diff=tree.diff,
             redactor=Redactor(()),
         )
         guard = Guard(skipped=baseline.skipped).after(baseline)
