@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.domain.findings import Failure, Finding, JobLog
-from bot.report.neutralise import visible
+from bot.redact import visible
 
 _QUIET = "no step failed, and nothing was found"
 

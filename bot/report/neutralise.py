@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from bot.redact import visible
 
 GAP = "\u200b"
 """A zero-width space breaks what GitHub would act on. Hidden characters of the text itself are made visible first."""
 
-# ECMA-48 control sequences, operating system commands and two-character escapes.
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-_])|\x9b[0-?]*[ -/]*[@-~]?")
-_BLANK_LETTERS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u034f"
 _MARKUP = re.compile(r"([\\`*~\[\]|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
 _LINE_START = re.compile(r"^([#+=:-]|\d{1,9}(?=[.)]))")
@@ -25,23 +23,6 @@ _ACTIVE = (
     (re.compile(r"(?i)\[(?=(?:skip|no) (?:ci|actions)\]|(?:ci|actions) skip\])"), f"[{GAP}"),
     (re.compile(r"(?i)skip-checks:"), f"skip-checks{GAP}:"),
 )
-
-
-def visible(text: str) -> str:
-    """The text without terminal sequences and controls; hidden, reordering and blank characters shown as ⟨U+202E⟩."""
-    text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return "".join(map(_shown, text))
-
-
-def _shown(char: str) -> str:
-    if char in "\n\t" or " " <= char <= "~":
-        return char
-    kind = unicodedata.category(char)
-    if kind == "Cs":
-        return "\ufffd"
-    if kind == "Cc":
-        return ""
-    return f"⟨U+{ord(char):04X}⟩" if kind in ("Cf", "Zl", "Zp") or char in _BLANK_LETTERS else char
 
 
 def inert(text: str) -> str:

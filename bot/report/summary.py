@@ -7,9 +7,10 @@ import textwrap
 
 from bot.domain.attempt import Attempt, Outcome, OutcomeKind
 from bot.domain.ports import Delivered, FailedRun
+from bot.redact import visible
 from bot.report import facts
 from bot.report.history import chart, diagnosis, opening, table
-from bot.report.neutralise import GAP, clip, log_safe, prose, visible
+from bot.report.neutralise import GAP, clip, log_safe, prose
 from bot.report.pull_request import bill, held_out
 
 
