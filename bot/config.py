@@ -237,8 +237,8 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         name="fail-on",
-        help="When the job turns red: fault (only when selfrepair itself could not work), unrepaired, or none.",
-        parse=_choice("fault", "unrepaired", "none"),
+        help="When the job turns red: fault (only when selfrepair itself could not work), unrepaired, or never.",
+        parse=_choice("fault", "unrepaired", "never"),
     ),
     Setting(
         name="sandbox-runtime",

@@ -16,8 +16,6 @@ OWN_BRANCHES = "selfrepair/"
 WRITERS = frozenset({"admin", "maintain", "write"})
 """Collaborator permissions that may ask for a repair (DESIGN 4.15)."""
 
-_RUN_INPUTS = ("run-id", "run_id", "run", "run-url", "run_url")
-_ACTION_INPUTS = ("INPUT_RUN-ID", "INPUT_RUN_ID")
 _RUN_URL = re.compile(
     r"https?://[^/]+/(?P<repository>[^/]+/[^/]+)/actions/runs/(?P<run>\d+)(/attempts/(?P<attempt>\d+))?"
 )
@@ -107,8 +105,7 @@ def _own_workflow(path: str, repository: str, environment: Mapping[str, str]) ->
 
 def _dispatch(event: dict[str, Any], repository: str, environment: Mapping[str, str]) -> Trigger | Ignored:
     inputs = event.get("inputs") or {}
-    ways = [*(environment.get(key) for key in _ACTION_INPUTS), *(inputs.get(key) for key in _RUN_INPUTS)]
-    given = str(next(filter(None, ways), "")).strip()
+    given = str(environment.get("INPUT_RUN-ID") or inputs.get("run-id") or "").strip()
     url = _RUN_URL.match(given)
     if url and url["repository"].lower() != repository.lower():
         raise InputError(f"run-id names a run of {url['repository']}, but this workflow runs in {repository}")

@@ -1,4 +1,4 @@
-"""Live progress for people: one line per step, with the seconds since the start; grouped and masked on a runner."""
+"""Live progress for people: one line per step, with the seconds since the start."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.redact import visible
 
 
 class Console:
-    """Implements Progress. On a GitHub runner (`runner=True`) workflow commands in the text cannot start a line."""
+    """Implements Progress. No line begins with untrusted text, so none is a workflow command; `runner`: on GitHub's."""
 
     def __init__(self, out: TextIO, clock: Callable[[], float], *, runner: bool = False) -> None:
         self._out, self._clock, self._began, self._runner = out, clock, clock(), runner

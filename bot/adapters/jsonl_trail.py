@@ -163,10 +163,7 @@ def _pretty(data: object) -> bytes:
 def _redacted_file(suffix: str, content: bytes, redact: Redact) -> bytes:
     """JSON is redacted string by string, because a secret with a quote or a line break is spelt otherwise in it."""
     if suffix == ".json":
-        try:
-            return _pretty(_walk(json.loads(content), redact))
-        except ValueError:  # a model's reply that only claims to be JSON is stored as text
-            pass
+        return _pretty(_walk(json.loads(content), redact))
     return redact(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from bot.domain.findings import Failure
 from bot.packets.facts import of_error
-from bot.packets.tree import Tree, parsed
+from bot.packets.syntax import parsed
+from bot.packets.tree import Tree
 
 LARGEST = 20_000
 """Characters of a value that is parsed."""

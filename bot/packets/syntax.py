@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = Function | ast.ClassDef
+
+
+def parsed(text: str) -> ast.Module | None:
+    """A syntax tree; None for what is no Python 3, and for nesting made to exhaust the parser."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def scopes(module: ast.Module) -> Iterator[tuple[str, Scope]]:

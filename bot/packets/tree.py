@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -12,7 +11,7 @@ from pathlib import PurePosixPath
 
 from bot.domain.packet import Span
 from bot.domain.patch import Read
-from bot.packets.syntax import Function, Scope, extent, inner, scopes
+from bot.packets.syntax import Function, Scope, extent, inner, parsed, scopes
 
 LARGEST = 500_000
 """Characters of the largest source file looked into: generated ones are bigger, and never the place to repair."""
@@ -179,14 +178,4 @@ def _decoded(data: bytes | None) -> str | None:
     try:
         return data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        return None
-
-
-def parsed(text: str) -> ast.Module | None:
-    """A syntax tree; None for what is no Python 3, and for nesting made to exhaust the parser."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from bot.domain.attempt import EditFormat, Prompt, Reply, Spend, Strategy
 from bot.domain.packet import RepairPacket
 from bot.domain.patch import Files, Hole, Patch, Proposal, Rejected, apply
-from bot.repair import oracle, prompt, reply
+from bot.repair import excerpts, oracle, prompt, reply
 from bot.repair.task import Task, World, digest, over
 
 REASKS = 2
@@ -43,7 +43,7 @@ class Asker:
             )
             if not self._affordable(asked):
                 return Rejected(reason="the money left does not cover another call", rule="budget"), {}
-            said, form, near = self._ask(asked), asked.edit_format, prompt.files(packet)
+            said, form, near = self._ask(asked), asked.edit_format, excerpts.files(packet)
             parsed = reply.parse(said, read=read, edit_format=form, paths=self.task.paths, hole=hole, near=near)
             proposal, files = self._checked(parsed, best)
             if not isinstance(proposal, Rejected):

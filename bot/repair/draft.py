@@ -8,6 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from bot.domain.patch import Edit, Patch, Read, Rejected, apply
+from bot.repair.functions import shifted
+from bot.repair.oracle import unwritable
 
 MAX_EDITS = 40
 MAX_CHARACTERS = 200_000
@@ -15,10 +17,7 @@ MAX_CHARACTERS = 200_000
 
 @dataclass(kw_only=True)
 class Draft:
-    """Edits of one reply, applied one after the other; the first problem ends it.
-
-    Which paths may be written is not asked here: the oracle looks at every patch as a whole.
-    """
+    """Edits of one reply, applied one after the other; the first problem ends it."""
 
     source: Read
     known: Collection[str]
@@ -42,6 +41,8 @@ class Draft:
 
     def replace(self, path: str, old: str, new: str) -> Rejected | None:
         """Replace the one place where `old` stands, tolerating blank space at line ends and a uniform indentation."""
+        if bad := unwritable(path, self.known, self.source):
+            return bad
         text = self.text(path)
         if text is None:
             return self._add(Edit(path=path, old=old, new=new))
@@ -61,6 +62,8 @@ class Draft:
 
     def write(self, path: str, content: str | None) -> Rejected | None:
         """Give the file its whole content; None removes it."""
+        if bad := unwritable(path, self.known, self.source):
+            return bad
         if self.read(path) is not None and self.text(path) is None:
             return Rejected(reason=f"{path}: not a UTF-8 text file, it cannot be edited")
         return self._add(Edit(path=path, old=None, new=content))
@@ -124,7 +127,7 @@ def _fitted(lines: list[str], at: int, wanted: list[str], new: str) -> tuple[int
     shift = _margin([line.rstrip() for line in found]) - _margin(wanted)
     body = new.strip("\n").split("\n") if new.strip("\n") else []
     if shift:
-        body = [_shifted(line, shift) for line in body]
+        body = [shifted(line, shift) for line in body]
     start = sum(len(line) for line in lines[:at])
     ending = "\n" if found[-1].endswith("\n") else ""
     return start, start + sum(len(line) for line in found), "\n".join(body) + (ending if body else "")
@@ -139,12 +142,6 @@ def _nearest(bare: list[str], wanted: list[str]) -> str:
         start = max(0, [line.strip() for line in bare].index(near[0]) - longest)
         hint = "; the nearest text there is:\n" + "\n".join(bare[start : start + min(len(wanted), 20)])
     return f"the text to replace does not occur; quote it exactly as it stands in the file{hint}"
-
-
-def _shifted(line: str, shift: int) -> str:
-    if not line.strip():
-        return ""
-    return " " * shift + line if shift > 0 else line[min(-shift, len(line) - len(line.lstrip())) :]
 
 
 def _rstripped(lines: list[str]) -> list[str]:

@@ -12,12 +12,15 @@ from bot.domain.execution import Limits, Request, Result
 from bot.domain.findings import Check, CheckKind, Report
 from bot.domain.fitness import Evaluation
 from bot.domain.patch import Files
-from bot.domain.ports import Progress, Sandbox
+from bot.domain.ports import Sandbox
 from bot.logs import read_output
 from bot.repair import instruments
 
 Coverage: TypeAlias = Mapping[str, Mapping[str, frozenset[int]]]
 """Test id -> file -> lines that the test ran."""
+
+JOBS = 2
+"""Boxes that work at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,26 +45,21 @@ def evaluate(
     limits: Limits,
     only: frozenset[str] | None = None,
     trace: bool = False,
-    progress: Progress | None = None,
-    jobs: int = 2,
 ) -> Run:
     """Run every check on the environment's tree with `files` over it and `protected` over both.
 
     `protected` are the head commit's own tests and configuration, so that nothing a patch did to them counts. With
     `only`, just the checks that may hold tests run, and of them those ids (where the runner is pytest; others run
     whole); checks that say nothing about any test are left out of the reports.
-    Up to `jobs` boxes work at a time; reports keep the order of the checks. A broken box raises Fault.
+    `JOBS` boxes work at a time; reports keep the order of the checks. A broken box raises Fault.
     """
     chosen = [check for check in checks if only is None or check.kind not in (CheckKind.LINT, CheckKind.TYPES)]
 
     def one(check: Check) -> tuple[Report, Result]:
         result = sandbox.run(_request(check, environment, {**files, **protected}, limits, only, trace))
-        report = read(check, result)
-        if progress:
-            progress.say("check", f"{check.name}: {_told(report)}")
-        return report, result
+        return read(check, result), result
 
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
+    with ThreadPoolExecutor(max_workers=JOBS) as pool:
         done = list(pool.map(one, chosen))
     if only is not None:
         done = [pair for pair in done if pair[0].collected or pair[0].findings] or done
@@ -100,7 +98,7 @@ def _contradiction(report: Report, events: Sequence[Mapping[str, object]], outpu
     ended = [event for event in events if event.get("event") == "finish"]
     ran = [event for event in events if event.get("event") == "test"]
     if report.exit_code == 0 and report.failing:
-        return f"exit status 0 although {_count(len(report.failing), 'test')} failed"
+        return f"exit status 0 although {len(report.failing)} test{'s' * (len(report.failing) != 1)} failed"
     if report.exit_code == 0 and events and not ended:
         return "exit status 0 although the test run did not come to its end"
     if report.exit_code == 0 and ended and not ran:
@@ -156,15 +154,3 @@ def _coverage(results: Iterable[Result]) -> Coverage:
 
 def _numbers(value: object) -> frozenset[int]:
     return frozenset(n for n in value if isinstance(n, int)) if isinstance(value, list) else frozenset()
-
-
-def _told(report: Report) -> str:
-    if report.blocked:
-        return f"blocked: {report.blocked}"
-    passed = [f"{len(report.passed)} passed"] if report.passed else []
-    said = ["green"] if report.green else [_count(len(report.findings), "finding")]
-    return ", ".join(said + passed)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from bot.packets.syntax import parsed
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -42,7 +43,7 @@ class Snippet:
 
 def definitions(source: str) -> tuple[Definition, ...]:
     """Every def and class of a file, outer before inner; told by indentation when the file does not parse."""
-    tree = _parsed(source)
+    tree = parsed(source)
     return tuple(_walk(tree.body, "")) if tree else tuple(_by_indentation(source.split("\n")))
 
 
@@ -56,7 +57,7 @@ def enclosing(source: str, first: int, last: int) -> Definition | None:
 
 def parses(source: str) -> bool:
     """The text is Python."""
-    return _parsed(source) is not None
+    return parsed(source) is not None
 
 
 def top_level_names(source: str) -> frozenset[str]:
@@ -66,7 +67,7 @@ def top_level_names(source: str) -> frozenset[str]:
 
 def beside(source: str) -> frozenset[str]:
     """Imports and assigned names at the top of a file: what it has beside its defs."""
-    tree = _parsed(source)
+    tree = parsed(source)
     body = tree.body if tree else []
     imports = {ast.unparse(n) for n in body if isinstance(n, ast.Import | ast.ImportFrom)}
     return frozenset(imports | constants(source).keys())
@@ -74,7 +75,7 @@ def beside(source: str) -> frozenset[str]:
 
 def constants(source: str) -> dict[str, str]:
     """Assignments to one name at the top of a file, with their text."""
-    tree = _parsed(source)
+    tree = parsed(source)
     return dict(_assigned(tree.body, source.split("\n"))) if tree else {}
 
 
@@ -94,10 +95,10 @@ def without_body(source: str) -> str | None:
 def snippet(block: str) -> Snippet | None:
     """Read a block of code that may be indented as it stands in its file; None when it is not Python."""
     text = block.strip("\n")
-    tree = _parsed(text)
+    tree = parsed(text)
     if tree is None:
         text = f"if 1:\n{text}"
-        whole = _parsed(text)
+        whole = parsed(text)
         if whole is None or not isinstance(whole.body[0], ast.If) or len(whole.body) > 1:
             return None
         tree = ast.Module(body=whole.body[0].body, type_ignores=[])
@@ -115,7 +116,7 @@ def rendered(part: Snippet, wanted: Definition, onto: Definition, docstring: str
     shift = onto.indent - wanted.indent
     fixed = _string_lines(wanted.node)
     body = [
-        line if not shift or number in fixed or not line.strip() else _shift(line, shift)
+        line if not shift or number in fixed else shifted(line, shift)
         for number, line in enumerate(part.lines[wanted.start - 1 : wanted.end], start=wanted.start)
     ]
     at = _undocumented(part, wanted) if docstring else None
@@ -148,7 +149,7 @@ def replaced_lines(wanted: Definition, onto: Definition) -> tuple[int, int]:
 
 def missing_imports(source: str, imports: Sequence[str]) -> tuple[str, ...]:
     """Those imports that the file does not have at its top."""
-    tree = _parsed(source)
+    tree = parsed(source)
     have = {ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)} if tree else set()
     bound = {name for line in have for name in _bound(line)}
     return tuple(line for line in imports if line not in have and not _bound(line) <= bound)
@@ -156,7 +157,7 @@ def missing_imports(source: str, imports: Sequence[str]) -> tuple[str, ...]:
 
 def import_line(source: str) -> int:
     """After which line a new import goes: the last one at the top, else the docstring; 0 is the very start."""
-    tree = _parsed(source)
+    tree = parsed(source)
     last = 0
     for index, node in enumerate(tree.body if tree else []):
         docstring = index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -227,19 +228,13 @@ def _string_lines(node: ast.AST | None) -> set[int]:
     }
 
 
-def _shift(line: str, shift: int) -> str:
+def shifted(line: str, shift: int) -> str:
+    """A line moved by so many columns, to the left as far as it is blank; a blank line becomes empty."""
+    if not line.strip():
+        return ""
     return " " * shift + line if shift > 0 else line[min(-shift, len(line) - len(line.lstrip())) :]
 
 
 def _bound(line: str) -> set[str]:
     node = ast.parse(line).body[0]
     return {a.asname or a.name for a in node.names} if isinstance(node, ast.Import | ast.ImportFrom) else set()
-
-
-def _parsed(source: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a stray "\\d" in someone's code is not our warning to print
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from bot.domain.fitness import Evaluation
@@ -23,6 +23,9 @@ selfrepair_events selfrepair_facts selfrepair_lines ruff mypy flake8 pycodestyle
 
 TEST_TOOLS = frozenset(_TOOLS.split())
 """A module of such a name at an import root takes the place of the tool."""
+
+
+_Broken = tuple[str, str] | None
 
 
 def protected_paths(
@@ -76,17 +79,22 @@ def check(
     spellings = _spellings(paths | files.keys())
     globs = (*DEFAULT, *protect)
     for path in sorted(files):
-        broken = _form(path) or _lock(path, protected) or _kind(path, paths | new, path in paths and read(path) is None)
-        broken = broken or _spelling(path, paths, spellings)
+        broken = _lock(path, protected) or _spelling(path, paths, spellings)
         if broken is None and path in new:
             broken = _new(path, globs, tuple(allow), paths | new)
-        if broken:
-            rule, reason = broken
-            return Rejected(rule=rule, reason=f"{_shown(path)}: {reason}")
+        rejected = unwritable(path, paths, read) or _rejected(path, broken)
+        if rejected:
+            return rejected
     return None
 
 
-_Broken = tuple[str, str] | None
+def unwritable(path: str, paths: Collection[str], read: Read) -> Rejected | None:
+    """Why nothing can be written to a path, whatever it is: what it looks like, and what stands there or above."""
+    return _rejected(path, _form(path) or _kind(path, paths, read))
+
+
+def _rejected(path: str, broken: _Broken) -> Rejected | None:
+    return Rejected(rule=broken[0], reason=f"{_shown(path)}: {broken[1]}") if broken else None
 
 
 def _form(path: str) -> _Broken:
@@ -117,14 +125,18 @@ def _spellings(paths: Iterable[str]) -> Mapping[str, frozenset[str]]:
     return {folded: frozenset(names) for folded, names in found.items()}
 
 
-def _kind(path: str, there: frozenset[str], unreadable: bool) -> _Broken:
-    if any(parent in there for parent in _parents(path)):  # a link, a submodule or a file: what lies behind is not ours
+def _kind(path: str, paths: Collection[str], read: Read) -> _Broken:
+    if _through(path, paths):  # a link, a submodule or a file: what lies behind is not ours
         return "symlink", "the path goes through something that is not a folder; edit the file at its real path"
-    if unreadable:  # it would be written over, or written through
+    if path in paths and read(path) is None:  # it would be written over, or written through
         return "symlink", "a link, a submodule or a file too large to edit; edit the file at its real path"
-    if any(other.startswith(f"{path}/") for other in there):
+    if any(other.startswith(f"{path}/") for other in paths):
         return "path", "a folder, not a file"
     return None
+
+
+def _through(path: str, paths: Collection[str]) -> bool:
+    return any(parent in paths for parent in _parents(path))
 
 
 def _parents(path: str) -> list[str]:
@@ -139,6 +151,8 @@ def _spelling(path: str, paths: frozenset[str], spellings: Mapping[str, frozense
 
 
 def _new(path: str, globs: tuple[str, ...], allow: tuple[str, ...], paths: frozenset[str]) -> _Broken:
+    if _through(path, paths):
+        return "path", "inside another new file; give each a place of its own"
     if matches(path, allow):
         return None
     name = PurePosixPath(fold(path))

@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 from bot.domain.attempt import EditFormat, Prompt, Strategy
 from bot.domain.packet import PacketFailure, RepairPacket
 from bot.domain.patch import Hole, Read
-from bot.repair.excerpts import fenced, file_text, spans
-from bot.repair.excerpts import files as files
+from bot.repair.excerpts import fenced, file_text, files, spans
 from bot.repair.small_prompt import SYSTEM, diagnostic, render_small
 from bot.repair.tools import CONTRADICTION_LINE, CONTRADICTION_TOOL
 

@@ -29,7 +29,7 @@ def parse(
 ) -> Proposal:
     """Read a reply against the state behind `read`.
 
-    `paths` are the tracked files, `near` the files told in the packet (`prompt.files`): where a function or block
+    `paths` are the tracked files, `near` the files told in the packet (`excerpts.files`): where a function or block
     without a path is looked for; without it every tracked Python file is. Whatever is not certain is `Rejected`, with
     a reason to be told to the model; `rule` is "refusal", "truncated", "path", "unchanged" or "reply".
     """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bot.domain.packet import Span
 from bot.domain.patch import HOLE_MARK, Hole, Read
+from bot.packets.syntax import parsed
 
 BLOCK_LINES = 8
 """Compound statements up to this length are also offered whole."""
@@ -106,17 +107,18 @@ def holes(ranked: Iterable[Suspect], read: Read, limit: int) -> tuple[Hole, ...]
 def _parse(file: str, content: bytes | None) -> _Source | None:
     try:
         text = (content or b"").decode("utf-8").replace("\r\n", "\n")
-        return _Source(file, text)
-    except (UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None  # what `ast.parse` raises on bytes that are no Python; such a file has no statements
+    except UnicodeDecodeError:
+        return None
+    module = parsed(text)
+    return None if module is None else _Source(file, text, module)
 
 
 class _Source:
     """One parsed file."""
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, module: ast.Module) -> None:
         self.file, self.lines = file, text.split("\n")
-        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt | ast.ExceptHandler)]
+        nodes = [node for node in ast.walk(module) if isinstance(node, ast.stmt | ast.ExceptHandler)]
         self.nodes = sorted(nodes, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
 
     def statement(self, line: int) -> Iterator[Hole]:

@@ -128,5 +128,5 @@ def _append(path: str | None, text: str) -> None:
 
 def _job_status(kind: OutcomeKind, fail_on: str) -> int:
     """Exit status of the job: `fail-on` decides what turns it red."""
-    red = {"none": (), "fault": (OutcomeKind.FAULTED,), "unrepaired": tuple(OutcomeKind)}[fail_on]
+    red = {"never": (), "fault": (OutcomeKind.FAULTED,), "unrepaired": tuple(OutcomeKind)}[fail_on]
     return EXIT[kind] if kind in red else 0

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.adapters.log_files import opened
-from bot.domain.attempt import InputError
+from bot.domain.attempt import Budget, InputError
 from bot.domain.findings import JobLog
 from bot.logs import as_schema, read_job
+from bot.redact import Redactor, secrets_in
 
 
 def parse(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
@@ -29,7 +30,7 @@ def parse(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
     return 0
 
 
-def packet(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+def packet(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """The packet of the first turn, for a log and the checkout that it is about."""
     from bot import packets
     from bot.adapters.git_workspace import GitWorkspace
@@ -41,12 +42,13 @@ def packet(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
     made = packets.build(
         evaluation,
         iteration=1,
-        max_iterations=5,
+        max_iterations=Budget().iterations,
         read=workspace.read,
         paths=workspace.paths(),
         changed=workspace.changed(None),
     )
-    sys.stdout.write(json.dumps(made.as_json(), indent=1, ensure_ascii=False) + "\n")
+    shown = packets.redact_packet(made, Redactor(secrets_in(environ))).as_json()
+    sys.stdout.write(json.dumps(shown, indent=1, ensure_ascii=False) + "\n")
     return 0
 
 

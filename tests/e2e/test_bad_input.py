@@ -14,7 +14,6 @@ from tests.fakes.messages_api import REFUSAL, edits
 Make = Callable[..., Scene]
 
 CHECK = "python3 check.py"
-LINK = "a link, a submodule or too large; edit the file at its real path"
 EMPTY = "the log is empty: there is nothing to read in it; re-run the failed jobs, or name the `checks` (--check)"
 NOTHING = "the log shows no test, lint or type command that failed: name one with `checks` (--check)"
 
@@ -43,7 +42,7 @@ def test_every_bad_input_is_named_at_once_and_before_the_network_is_asked(make: 
         "the event file (GITHUB_EVENT_PATH) does not hold a JSON object",
         "input: model: gpt must be anthropic:NAME or replay:FILE",
         "input: max-iterations: many must be an integer from 1 to 50",
-        "input: fail-on: always must be one of fault, unrepaired, none",
+        "input: fail-on: always must be one of fault, unrepaired, never",
         "there is no GitHub token: pass `github-token: ${{ github.token }}`",
     )
     assert scene.github.requests == []
@@ -97,8 +96,8 @@ def test_edits_that_leave_the_rules_are_told_why(make: Make) -> None:
     assert (ended.status, ended.outputs["outcome"]) == (0, "repaired"), ended
     asked = [request["messages"][0]["content"] for request in scene.api.requests]
     assert "logo.bin: binary file, it cannot be edited" in asked[1]
-    assert f"path 'link.py' is {LINK}" in asked[2]
-    assert "rejected: path '../../etc/passwd' is outside what may be edited" in ended.stdout
+    assert "link.py: a link, a submodule or a file too large to edit; edit the file at its real path" in asked[2]
+    assert "rejected: ../../etc/passwd: not a plain path inside the repository" in ended.stdout
 
 
 def test_crlf_stays_and_so_do_files_that_are_not_utf8(make: Make) -> None:

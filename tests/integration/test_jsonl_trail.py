@@ -57,7 +57,6 @@ def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
     trail = new(tmp_path / "t")
     trail.attach("attempt-1/packet.json", json.dumps({"message": SECRET, "hunter2hunter2": 1}).encode())
     trail.attach("attempt-1/reply-1.txt", f"it is {SECRET}".encode())
-    trail.attach("attempt-1/reply-1.json", b'{"broken": "hunter2hunter2')
     trail.record(replace(attempt(1), reason=f"printed {SECRET}", diff="+hunter2hunter2"))
     trail.finish(replace(repaired(), rationale=SECRET, files={"a": b"x", "hunter2hunter2": None}))
     for path in (tmp_path / "t").rglob("*"):

@@ -97,8 +97,8 @@ def test_event_that_is_not_ours() -> None:
     ("inputs", "run_id", "attempt"),
     [
         ({"run-id": "12"}, 12, None),
-        ({"run_id": 12}, 12, None),
-        ({"run": f"https://github.com/{REPO}/actions/runs/12"}, 12, None),
+        ({"run-id": 12}, 12, None),
+        ({"run-id": f"https://github.com/{REPO}/actions/runs/12"}, 12, None),
         ({"run-id": f"https://ghe.example/{REPO}/actions/runs/12/attempts/3"}, 12, 3),
         ({"run-id": f"https://github.com/{REPO}/actions/runs/12/job/99"}, 12, None),
     ],

@@ -193,19 +193,6 @@ def test_a_broken_box_is_a_fault() -> None:
     sandbox.close()
 
 
-def test_progress_is_told_for_each_check(world: World) -> None:
-    class Heard:
-        def __init__(self) -> None:
-            self.lines: list[str] = []
-
-        def say(self, stage: str, text: str) -> None:
-            self.lines.append(f"{stage}: {text}")
-
-    heard = Heard()
-    world.run(PYTEST, RUFF, progress=heard)
-    assert sorted(heard.lines) == ["check: pytest: 1 finding, 1 passed", "check: ruff: 1 finding"]
-
-
 def test_garbled_events_are_no_evidence_and_no_crash() -> None:
     events = b'\xff\n[]\n{"event":"lines","id":"t","lines":{"a":7}}\n{"event":1}\n{"event":"test","id":"t","outco'
     result = Result(exit_code=0, stdout=b"", stderr=b"", duration_ms=1, collected={"events.jsonl": events})

@@ -196,7 +196,7 @@ def test_two_new_files_that_differ_in_case_collide() -> None:
 
 def test_a_new_file_cannot_be_the_folder_of_another() -> None:
     broken = oracle.check({"a": b"", "a/b.py": b""}, protected=frozenset(), paths=frozenset(), read=read)
-    assert broken and broken.reason.startswith("a: a folder")
+    assert broken and broken.reason.startswith("a/b.py: inside another new file")
 
 
 def test_links_cannot_be_removed_either() -> None:

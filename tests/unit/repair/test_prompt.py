@@ -9,7 +9,8 @@ import pytest
 from bot.domain.attempt import EditFormat, Prompt, Strategy
 from bot.domain.packet import Hunk, PacketDiagnostic, PacketFailure, Past, RepairPacket, Span
 from bot.domain.patch import Hole
-from bot.repair.prompt import WIDER_CHARACTERS, files, render
+from bot.repair.excerpts import files
+from bot.repair.prompt import WIDER_CHARACTERS, render
 
 SOURCE = '''\
 import re

@@ -188,6 +188,12 @@ def test_a_change_of_nothing_is_told_as_such() -> None:
 # -- paths ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("path", ["/etc/passwd", "src/../../x.py", ".git/config", "src", "src/d.py/x.py"])
+def test_where_nothing_can_be_written_is_told_first(path: str) -> None:
+    for edit in ({"path": path, "content": "x"}, {"path": path, "old": "import re", "new": "x"}):
+        assert rejected(tool(edit)).rule in ("path", "git", "symlink")
+
+
 def test_a_slightly_different_path_is_understood() -> None:
     for path in ("./src/d.py", "a/src/d.py", "d.py"):
         assert isinstance(told(tool({"path": path, "old": "LIMIT = 3", "new": "LIMIT = 4"})), dict), path
