@@ -23,6 +23,7 @@ from bot.logs.isort import Isort
 from bot.logs.jest import Jest
 from bot.logs.jsonout import JsonReports
 from bot.logs.junit import Junit
+from bot.logs.mocha import Mocha
 from bot.logs.mypy import Mypy
 from bot.logs.nextest import Nextest
 from bot.logs.parser import Parser
@@ -59,6 +60,7 @@ PARSERS: Mapping[str, Format] = {
     "junit": Format(kind=CheckKind.TESTS, parser=Junit),
     "vitest": Format(kind=CheckKind.TESTS, parser=Vitest),
     "jest": Format(kind=CheckKind.TESTS, parser=Jest),
+    "mocha": Format(kind=CheckKind.TESTS, parser=Mocha),
     "eslint": Format(kind=CheckKind.LINT, parser=Eslint, with_others=("json", "annotations", "junit")),
     "prettier": Format(kind=CheckKind.LINT, parser=Prettier),
     "tsc": Format(kind=CheckKind.TYPES, parser=Tsc),
