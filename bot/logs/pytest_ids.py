@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from bot.logs.paths import relative, same_file
+from bot.logs.paths import inside, relative, same_file
 from bot.logs.pytest_report import Entry, Section, Session
 
 _PHASE = re.compile(r"ERROR (?:at|in) (?:setup|teardown) of (?:\w+ \w+ )?(.+)$|ERROR at (?:setup|teardown) of (.+)$")
@@ -97,7 +97,10 @@ def _file_of(section: Section, session: Session, at: int | None) -> str | None:
     complete = len(files) == total or (session.counts is None and len(files) > total)
     if at is not None and complete and files[at]:
         return relative(files[at], session.root)
-    return _shown(section, session) or _beside(section, session)
+    shown = _shown(section, session)
+    if shown is not None and inside(shown) and not shown.endswith("conftest.py"):
+        return shown
+    return _beside(section, session) or shown  # a fixture's or a plugin's file holds no test
 
 
 def _shown(section: Section, session: Session) -> str | None:
