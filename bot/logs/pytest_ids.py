@@ -98,9 +98,10 @@ def _file_of(section: Section, session: Session, at: int | None) -> str | None:
     if at is not None and complete and files[at]:
         return relative(files[at], session.root)
     shown = _shown(section, session)
-    if shown is not None and inside(shown) and not shown.endswith("conftest.py"):
-        return shown
-    return _beside(section, session) or shown  # a fixture's or a plugin's file holds no test
+    if shown is None:
+        return _beside(section, session)
+    holds_no_test = shown.endswith("conftest.py") or not inside(shown)
+    return None if holds_no_test else shown
 
 
 def _shown(section: Section, session: Session) -> str | None:
