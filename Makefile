@@ -5,8 +5,10 @@ PYTEST_ARGS =
 DEMO_ARGS =
 DEMO_REPLIES = bot/demo/replies.jsonl
 BENCH_ARGS =
+FUZZ_SECONDS = 3600
+FUZZ_ARGS =
 
-.PHONY: help setup image gvisor lint lock settings demo-log test test-fast demo record-demo bench-sandbox clean
+.PHONY: help setup image gvisor lint lock settings demo-log test test-fast demo record-demo bench-sandbox fuzz clean
 
 help: ## Say what there is
 	@echo "selfrepair: make TARGET"
@@ -51,6 +53,10 @@ record-demo: gvisor ## Record the demo's replies anew from a real model (DEMO_AR
 bench-sandbox: gvisor ## What an execution costs, cold and warm, and what a turn costs beside it
 	@$(PYTHON) -m bot bench sandbox $(BENCH_ARGS)
 	@$(PYTHON) scripts/bench-repair.py
+
+fuzz: ## The log reader on mutated logs, for FUZZ_SECONDS (default: an hour)
+	@scripts/venv.sh
+	@$(PYTHON) -m tests.fuzz --seconds $(FUZZ_SECONDS) $(FUZZ_ARGS)
 
 clean: ## Remove what was made here; the machine's Docker and gVisor stay
 	@scripts/clean.sh

@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-rm -rf .venv .stamps build dist node_modules selfrepair-out
+rm -rf .venv .stamps build dist node_modules selfrepair-out fuzz-out
 rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache ./*.egg-info
 find bot tests scripts -name __pycache__ -prune -exec rm -rf {} +
 if have docker && timeout 20 docker version >/dev/null 2>&1; then

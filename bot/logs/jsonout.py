@@ -118,7 +118,7 @@ def _get(row: object, *keys: str) -> Any:
 
 
 def _int(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _row(
@@ -157,9 +157,7 @@ def _pylint(document: object) -> Iterator[Diagnostic]:
 def _mypy(document: object) -> Iterator[Diagnostic]:
     for r in _all(document):
         if r.get("severity") != "note":
-            yield _row(
-                "mypy", r["file"], r.get("line"), r.get("column"), r.get("code"), r.get("message"), r.get("severity")
-            )
+            yield _row("mypy", *map(r.get, ("file", "line", "column", "code", "message", "severity")))
 
 
 def _pyright(document: object) -> Iterator[Diagnostic]:
@@ -182,10 +180,10 @@ def _bandit(document: object) -> Iterator[Diagnostic]:
         severity = str(r.get("issue_severity", "error")).lower()
         yield _row(
             "bandit",
-            r["filename"],
+            r.get("filename"),
             r.get("line_number"),
             r.get("col_offset"),
-            r["test_id"],
+            r.get("test_id"),
             r.get("issue_text"),
             severity,
         )

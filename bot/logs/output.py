@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bot.domain.findings import CheckKind, Diagnostic, Finding
+from bot.domain.findings import CheckKind, Diagnostic, Failure, Finding
 from bot.logs.clean import SHOWN, plain
 from bot.logs.parser import MOST, MOST_IDS, Found, Parser
 from bot.logs.table import PARSERS, prefilter, together
@@ -125,16 +125,20 @@ def _ids(founds: list[Found], field: str) -> frozenset[str]:
 def _once(parts: list[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     """The same complaint from two formats (a row and its annotation, a report and its XML) counts once.
 
-    A file that a formatter names does not count again for its diff.
+    A file that a formatter names does not count again for its diff. What names no test or file says nothing.
     """
     kept: list[Finding] = []
     seen: set[object] = set()
     for part in parts:
-        fresh = [finding for finding in part if _identity(finding) not in seen]
+        fresh = [finding for finding in part if _identity(finding) not in seen and _names(finding)]
         seen.update(_identity(finding) for finding in fresh)
         kept += fresh
     named = {f.file for f in kept if isinstance(f, Diagnostic) and f.severity != "diff" and f.line is None}
     return tuple(f for f in kept if not (isinstance(f, Diagnostic) and f.severity == "diff" and f.file in named))
+
+
+def _names(finding: Finding) -> bool:
+    return bool((finding.id if isinstance(finding, Failure) else finding.file).strip())
 
 
 def _identity(finding: Finding) -> object:

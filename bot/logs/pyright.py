@@ -11,7 +11,7 @@ from bot.logs.parser import COUNTED, ROW_LIKE, Rows
 from bot.logs.paths import relative
 
 _ROW = re.compile(
-    r"\s*(?P<file>(?:[A-Za-z]:)?[^:]+):(?P<line>\d{1,9}):(?P<col>\d{1,9}) - "
+    r"\s*+(?P<file>(?:[A-Za-z]:)?[^:]++):(?P<line>\d{1,9}):(?P<col>\d{1,9}) - "
     r"(?P<level>error|warning|information): (?P<text>.*)$"
 )
 _RULE = re.compile(r"^(?P<text>.*?) ?\((?P<rule>report\w+)\)$")
