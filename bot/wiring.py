@@ -48,7 +48,7 @@ def run(
             workspace=workspace,
             history=workspace,
             sandbox=sandbox,
-            proposer=RecordingProposer(proposer, out / "replies.jsonl"),
+            proposer=RecordingProposer(proposer, out / "replies.jsonl", clean=redactor.text),
             trail=trail,
             progress=console,
             clock=time.monotonic,

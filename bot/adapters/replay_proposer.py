@@ -18,23 +18,25 @@ _USAGE = ("input_tokens", "output_tokens", "cached_tokens", "dollars", "model_ca
 
 
 class RecordingProposer:
-    """Asks `inner`; writes each reply to `sink` (a function of bytes, or a file to append to) as one line of JSON."""
+    """Asks `inner`; appends each reply to `path` as one line of JSON that `clean` has freed of secrets."""
 
     def __init__(
         self,
         inner: Proposer,
-        sink: Callable[[bytes], object] | Path,
+        path: Path,
         *,
+        clean: Callable[[str], str],
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
     ) -> None:
         self.name = inner.name
-        self._inner, self._today = inner, today
-        self._write = _appender(sink) if isinstance(sink, Path) else sink
+        self._inner, self._path, self._clean, self._today = inner, path, clean, today
 
     def ask(self, prompt: Prompt) -> Reply:
         """The inner proposer's answer, written down before it is given on."""
         reply = self._inner.ask(prompt)
-        self._write(json.dumps(_line(prompt, reply, self._today()), ensure_ascii=True).encode() + b"\n")
+        line = json.dumps(_line(prompt, reply, self._today()), ensure_ascii=True)
+        with self._path.open("a", encoding="ascii") as file:
+            file.write(f"{self._clean(line)}\n")
         return reply
 
     def price(self, prompt: Prompt) -> float:
@@ -113,14 +115,6 @@ def _line(prompt: Prompt, reply: Reply, today: str) -> dict[str, object]:
         "usage": {key: usage[key] for key in _USAGE},
         "recorded": today,
     }
-
-
-def _appender(path: Path) -> Callable[[bytes], object]:
-    def append(line: bytes) -> None:
-        with path.open("ab") as file:
-            file.write(line)
-
-    return append
 
 
 def _read(path: Path) -> tuple[Mapping[str, Any], ...]:

@@ -12,6 +12,7 @@ from bot.adapters.anthropic_proposer import AnthropicProposer
 from bot.adapters.replay_proposer import RecordingProposer, ReplayProposer
 from bot.domain.attempt import EditFormat, Fault, InputError, Prompt, Strategy
 from bot.domain.packet import RepairPacket
+from bot.redact import Redactor
 from tests.fakes import messages_api as fake
 from tests.fakes.messages_api import MessagesApi
 
@@ -30,7 +31,7 @@ def recording(tmp_path: Path) -> Path:
     path = tmp_path / "demo.jsonl"
     with MessagesApi([fake.edits({"path": "d.py", "old": "1", "new": "2"}), fake.cut_off("def é")]) as api:
         inner = AnthropicProposer("claude-sonnet-5-5", api_key="sk-ant-secret", base_url=api.url)
-        recorder = RecordingProposer(inner, path, today=lambda: "2026-11-30")
+        recorder = RecordingProposer(inner, path, clean=str, today=lambda: "2026-11-30")
         recorder.ask(prompt())
         recorder.ask(prompt(correction=True))
         assert recorder.price(prompt()) == inner.price(prompt())
@@ -62,13 +63,16 @@ def test_a_recording_is_one_plain_line_a_call_without_the_key(recording: Path) -
     assert b"sk-ant" not in recording.read_bytes()
 
 
-def test_a_sink_may_be_a_function() -> None:
-    written: list[bytes] = []
-    with MessagesApi([fake.text("x")]) as api:
+def test_what_is_written_holds_no_secret_and_no_path_of_the_machine(tmp_path: Path) -> None:
+    said = 'the key is "hunter2hunter2"'
+    with MessagesApi([fake.text(said)]) as api:
         inner = AnthropicProposer("/model/qwen.gguf", api_key="", base_url=api.url)
-        assert RecordingProposer(inner, written.append).ask(prompt(edit_format=EditFormat.FUNCTION)).text == "x"
+        recorder = RecordingProposer(inner, tmp_path / "replies.jsonl", clean=Redactor(["hunter2hunter2"]).text)
+        assert recorder.ask(prompt(edit_format=EditFormat.FUNCTION)).text == said
         inner.close()
-    assert json.loads(b"".join(written))["model"] == "qwen.gguf"
+    (line,) = (tmp_path / "replies.jsonl").read_text().splitlines()
+    assert json.loads(line)["model"] == "qwen.gguf"
+    assert json.loads(line)["reply"]["text"] == 'the key is "[redacted]"'
 
 
 @pytest.mark.parametrize(
