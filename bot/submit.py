@@ -71,7 +71,7 @@ def headline(outcome: Outcome) -> str:
     """A conventional-commit title from measured facts, never from the model's words."""
     evaluation = Evaluation(reports=outcome.baseline)
     failing = sorted(evaluation.failing - outcome.flaky)
-    lint, types = (facts.complaints(outcome.baseline, kind) for kind in (CheckKind.LINT, CheckKind.TYPES))
+    lint, types = (evaluation.complaints(kind) for kind in (CheckKind.LINT, CheckKind.TYPES))
     parts = [facts.count(len(failing), "failing test")] if failing else []
     parts += [facts.count(lint, "lint error")] if lint else []
     parts += [facts.count(types, "type error")] if types else []

@@ -56,6 +56,15 @@ class Evaluation:
         unread = {f.id for r in self.reports for f in r.findings if isinstance(f, Failure) and f.collection}
         return self.collected - unread
 
+    def complaints(self, kind: CheckKind) -> int:
+        """Diagnostics of red checks of one kind: warnings of a check that exits 0 are no work."""
+        return sum(
+            isinstance(finding, Diagnostic)
+            for report in self.reports
+            if report.kind is kind and report.exit_code != 0
+            for finding in report.findings
+        )
+
     @property
     def keys(self) -> frozenset[str]:
         """Keys of all findings, and of blocked or plainly red checks."""
@@ -87,8 +96,8 @@ class Guard:
             regressed=len(gone),
             blocked=sum(_blocked(report, self.ignored) for report in evaluation.reports),
             not_passing=len(universe - evaluation.passed),
-            lint=_complaints(evaluation, CheckKind.LINT),
-            types=_complaints(evaluation, CheckKind.TYPES),
+            lint=evaluation.complaints(CheckKind.LINT),
+            types=evaluation.complaints(CheckKind.TYPES),
         )
 
     def after(self, evaluation: Evaluation) -> Guard:
@@ -109,13 +118,3 @@ def _blocked(report: Report, ignored: frozenset[str]) -> bool:
     if report.exit_code == 0 or report.failing - ignored or (report.failing and report.kind is CheckKind.TESTS):
         return False
     return report.kind in (CheckKind.BUILD, CheckKind.CUSTOM, CheckKind.TESTS) or not report.findings
-
-
-def _complaints(evaluation: Evaluation, kind: CheckKind) -> int:
-    """Diagnostics of red checks of one kind: warnings of a check that exits 0 are no work."""
-    return sum(
-        isinstance(finding, Diagnostic)
-        for report in evaluation.reports
-        if report.kind is kind and report.exit_code != 0
-        for finding in report.findings
-    )

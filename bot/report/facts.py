@@ -62,17 +62,12 @@ def summary(reports: Iterable[Report]) -> str:
     evaluation = Evaluation(reports=tuple(reports))
     failing, total = len(evaluation.failing), len(evaluation.collected)
     parts = [f"{failing} of {count(total, 'test')} failing"] if failing else []
-    lint, types = complaints(evaluation.reports, CheckKind.LINT), complaints(evaluation.reports, CheckKind.TYPES)
+    lint, types = evaluation.complaints(CheckKind.LINT), evaluation.complaints(CheckKind.TYPES)
     parts += [count(lint, "lint error")] if lint else []
     parts += [count(types, "type error")] if types else []
     silent = sum(not report.green and not report.findings for report in evaluation.reports)
     parts += [f"{count(silent, 'check')} stopped or failed"] if silent else []
     return ", ".join(parts)
-
-
-def complaints(reports: Iterable[Report], kind: CheckKind) -> int:
-    """How many complaints the checks of one kind have."""
-    return sum(isinstance(f, Diagnostic) for report in reports if report.kind is kind for f in report.findings)
 
 
 def passing(reports: Iterable[Report]) -> tuple[int, int]:
@@ -93,9 +88,9 @@ def state(report: Report | None) -> str:
         return f"stopped: {code(report.blocked, 120)}"
     if report.kind is CheckKind.TESTS:
         return _tests(report)
-    if report.findings:
-        return count(len(report.findings), "error")
-    return "clean" if report.exit_code == 0 else _failed(report)
+    if report.exit_code == 0:
+        return "clean"
+    return count(len(report.findings), "error") if report.findings else _failed(report)
 
 
 def _failed(report: Report) -> str:
@@ -173,10 +168,9 @@ def after(attempt: Attempt) -> tuple[str, str, str]:
 
 def measured(reports: Iterable[Report]) -> tuple[str, str, str]:
     """The same for any reports."""
-    reports = tuple(reports)
-    ok, seen = passing(reports)
-    lint, types = complaints(reports, CheckKind.LINT), complaints(reports, CheckKind.TYPES)
-    return f"{ok}/{seen}", str(lint), str(types)
+    evaluation = Evaluation(reports=tuple(reports))
+    ok, seen = len(evaluation.passed), len(evaluation.collected)
+    return f"{ok}/{seen}", str(evaluation.complaints(CheckKind.LINT)), str(evaluation.complaints(CheckKind.TYPES))
 
 
 def verdict(attempt: Attempt) -> str:

@@ -162,6 +162,7 @@ class TestFacts:
             (replace(suite_report(frozenset()), exit_code=3), "failed (exit 3), 5 passed"),
             (lint_report(0), "clean"),
             (lint_report(1), "1 error"),
+            (replace(lint_report(1), exit_code=0), "clean"),
             (replace(lint_report(0), exit_code=2), "failed (exit 2)"),
             (replace(lint_report(0), exit_code=None), "ended without an exit status"),
             (replace(lint_report(0), exit_code=None, timed_out=True, duration_ms=30_000), "timed out after 30 s"),
@@ -172,6 +173,12 @@ class TestFacts:
     )
     def test_the_state_of_a_check(self, report: Report | None, words: str) -> None:
         assert facts.state(report) == words
+
+    def test_warnings_of_a_green_linter_are_counted_nowhere(self) -> None:
+        warned = (replace(lint_report(3), exit_code=0),)
+        assert facts.measured(warned) == ("0/0", "0", "0")
+        assert facts.summary(warned) == ""
+        assert submit.headline(replace(repaired(), baseline=warned)) == "fix: repair the failing checks"
 
     @pytest.mark.parametrize(
         ("seconds", "words"),
