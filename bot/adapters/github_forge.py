@@ -13,12 +13,12 @@ from github.WorkflowRun import WorkflowRun
 from bot import event
 from bot.adapters import github_commit, github_logs, github_talk
 from bot.adapters.github_api import Denied, Hub, Patience
+from bot.config import FILE
 from bot.domain.attempt import InputError
 from bot.domain.ports import Comment, Commit, Delivered, Effect, FailedRun, Ignored, PullRequest, Trigger
 
 GITHUB_COM = "https://github.com"
 GITHUB_API = "https://api.github.com"
-SETTINGS = ".github/selfrepair.yml"
 LEASE = 60.0
 """Seconds after which a branch of ours without a pull request belongs to a run that was killed."""
 
@@ -61,12 +61,12 @@ class GitHubForge:
 
         def step() -> bytes | None:
             try:
-                found = self._hub.repo.get_contents(SETTINGS, ref=self._hub.repo.default_branch)
+                found = self._hub.repo.get_contents(FILE, ref=self._hub.repo.default_branch)
             except UnknownObjectException:
                 return None
             return None if isinstance(found, list) else found.decoded_content
 
-        return self._hub.do(f"reading {SETTINGS}", "contents: read", step)
+        return self._hub.do(f"reading {FILE}", "contents: read", step)
 
     # --- who woke us
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot.adapters.git_plumbing import Git
+from bot.config import FILE
 from bot.domain.attempt import Fault
 from bot.domain.ports import Comment, Commit, Delivered, Effect, FailedRun, PullRequest, Trigger
 from bot.submit import TRAILER
@@ -47,7 +48,7 @@ class LocalForge:
 
     def settings(self) -> bytes | None:
         """.github/selfrepair.yml as committed at HEAD."""
-        answer = self._git.ask("cat-file", "blob", "HEAD:.github/selfrepair.yml")
+        answer = self._git.ask("cat-file", "blob", f"HEAD:{FILE}")
         return None if answer.code else answer.out
 
     def deliver(self, effects: Sequence[Effect]) -> Delivered:

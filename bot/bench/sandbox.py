@@ -77,7 +77,3 @@ def _print(*, cold: float, warm: float, whole: float, steady: float) -> None:
         sys.stdout.write(f"{name:<40}{seconds:7.3f} s  {1 / seconds:6.1f} /s  {seconds / cold:5.2f} of cold\n")
     verdict = "met" if warm / cold <= TARGET else "MISSED"
     sys.stdout.write(f"target: a warm trivial command at most {TARGET} of cold: {verdict}\n")
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
