@@ -3,6 +3,7 @@
 Layout: jest-message-util (`formatResultsErrors`, `formatExecError`) and @jest/reporters (`getResultHeader`,
 `VerboseReporter`, `SummaryReporter`, `GitHubActionsReporter`). A console block's text is indented by six columns, or
 four in verbose runs, and a failure's title by two, so that printed text cannot pass for a failure.
+Files are told like tests, as collected and passed: only verbose runs name the tests that passed.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Jest:
         self._findings: list[Failure] = []
         self._passed: set[str] = set()
         self._skipped: set[str] = set()
+        self._files: set[str] = set()
         self._dropped = 0
         self._blocked: str | None = None
         self._ended = False
@@ -128,6 +130,8 @@ class Jest:
     def _open(self, file: str, indent: int) -> None:
         self._finish()
         self._file, self._indent = file, indent
+        if len(self._files) < MOST_IDS:
+            self._files.add(file)
         self._rows, self._suites = True, {}
         self.holding = True
 
@@ -204,6 +208,7 @@ class Jest:
             findings=tuple(self._findings[:MOST]),
             passed=frozenset(self._passed) - failed,
             skipped=frozenset(self._skipped) - failed,
+            collected=frozenset(self._files),
             blocked=self._blocked,
             ended=self._ended,
             dropped=self._dropped,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from bot.domain.findings import Failure, Location
+from bot.domain.findings import Failure, FailureKind, Location
 from bot.logs.paths import inside, relative, same_file
 
 MOST_LINES = 400
@@ -28,6 +28,10 @@ _KIND = re.compile(
     r"(?:Uncaught )?(?P<kind>(?:[A-Za-z_$][\w$]*\.)*[\w$]*(?:Error|Exception|Failure|Violation|Warning))"
     r"(?: \[[\w ]+\])?(?::|$)"
 )
+_CRASH = re.compile(r"(?:Uncaught )?[\w$]*(?:Error|Exception)(?: \[\w+\])?: ")
+_SOURCE = re.compile(r"(?P<file>(?:/|[A-Za-z]:[\\/]|file://).*\.\w+):(?P<line>\d{1,8})$")
+_REQUIRED = re.compile(r"- (?P<file>(?:/|[A-Za-z]:[\\/]).*\.\w+)$")
+_IMPORTED = re.compile(r"imported from (?P<file>\S+)$")
 
 
 @dataclass(kw_only=True)
@@ -140,6 +144,46 @@ def kind_of(message: str | None) -> str | None:
     """Type of the error at the head of `TypeError: text` or `AssertionError [ERR_ASSERTION]: text`; else None."""
     found = _KIND.match(message) if message else None
     return found.group("kind") if found else None
+
+
+def crashing(line: str) -> bool:
+    """Whether node's own report of an uncaught error can begin here: the place of bad syntax, or the error itself."""
+    return bool(_CRASH.match(line) or _SOURCE.match(line))
+
+
+def crashed(lines: list[str], tool: str) -> Failure | None:
+    """node's report of an error while a test file was loaded: the file is the outermost one of ours that it names."""
+    start = next((at for at, line in enumerate(lines) if _CRASH.match(line)), None)
+    if start is None:
+        return None
+    parts = taken_apart(lines[start:])
+    source = next((m for m in (_SOURCE.match(line) for line in lines[:start]) if m), None)
+    imported = _IMPORTED.search(lines[start])
+    required = [relative(m.group("file")) for m in (_REQUIRED.match(line) for line in lines) if m]
+    places = [file for file in required if inside(file)] or [one.file for one in parts.frames if inside(one.file)]
+    file = places[-1] if places else None
+    if source and inside(relative(source.group("file"))):
+        file = relative(source.group("file"))
+    elif file is None and imported:
+        file = relative(imported.group("file"))
+    if file is None or not inside(file):
+        return None
+    message = lines[start].rstrip()
+    failure = Failure(
+        tool=tool,
+        id=file,
+        kind=FailureKind.ERROR,
+        file=file,
+        exception=kind_of(message),
+        assertion=message,
+        message=message,
+        collection=True,
+    )
+    found = placed(failure, parts)
+    if found.line is None and source and file == relative(source.group("file")):
+        line = int(source.group("line"))
+        found = replace(found, line=line, crash=Location(file=file, line=line))
+    return found
 
 
 def row_pair(rows: Iterable[str]) -> tuple[str | None, str | None]:

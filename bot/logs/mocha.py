@@ -7,11 +7,11 @@ failures, whose titles stand one below the other. A test can print the same: row
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from bot.domain.findings import Failure, FailureKind, Location
-from bot.logs.js import LONGEST, MOST_LINES, Parts, detail_of, kind_of, placed, row_pair, taken_apart
+from bot.domain.findings import Failure, FailureKind
+from bot.logs.js import LONGEST, MOST_LINES, Parts, crashed, crashing, detail_of, kind_of, placed, row_pair, taken_apart
 from bot.logs.parser import MOST, MOST_IDS, Found
 from bot.logs.paths import inside, relative
 
@@ -22,13 +22,10 @@ _PENDING = re.compile(r"(?P<indent>(?:  )+)- (?P<title>\S.*)$")
 _FAIL = re.compile(r"(?P<indent>(?:  )+)(?P<number>\d{1,9})\) (?P<title>\S.*)$")
 _HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook')
 _LISTED = re.compile(r": \d+ms$")
+_TAP = re.compile(r"(?:not )?ok \d|TAP version |1\.\.\d")
 _OVER = re.compile(r"npm (?:ERR!|error)|[\s>]*ELIFECYCLE|error Command failed|> \S+@\S+ \S+$|-{5,}\|")
 _DIFF = "      + expected - actual"
 _NAMED_FILE = re.compile(r"\((/[^()]+|[A-Za-z]:[\\/][^()]+)\)$|of file (/\S+|[A-Za-z]:\\\S+)$")
-_CRASH = re.compile(r"(?: Exception during run: )?(?P<text>(?:Uncaught )?\w*(?:Error|Exception)(?: \[\w+\])?: .*)$")
-_SOURCE = re.compile(r"(?: Exception during run: )?(?P<file>(?:/|[A-Za-z]:[\\/]|file://).*\.\w+):(?P<line>\d{1,8})$")
-_REQUIRED = re.compile(r"- (?P<file>(?:/|[A-Za-z]:[\\/]).*\.\w+)$")
-_IMPORTED = re.compile(r"imported from (?P<file>\S+)$")
 
 
 @dataclass(kw_only=True)
@@ -128,11 +125,12 @@ class Mocha:
             self._suites[level] = line.strip()
             return False
         fresh = self._hinted or line.startswith(" Exception")
-        if fresh and not self._rows and not self._spec and (_CRASH.match(line) or _SOURCE.match(line)):
-            self._crash = [line.removeprefix(" Exception during run: ")]
+        text = line.removeprefix(" Exception during run: ")
+        if fresh and not self._rows and not self._spec and crashing(text):
+            self._crash = [text]
             self._enter("crash")
             return True
-        if _OVER.match(line):
+        if _OVER.match(line) or _TAP.match(line):
             self._close()
             self._enter("idle")
         return False
@@ -228,8 +226,8 @@ class Mocha:
         told = self._told
         if not told and self._hinted:
             told = [_bare(name) for name in self._rows]
-        if self._crash:
-            told = [*told, *_crashed(self._crash)]
+        if crash := crashed(self._crash, "mocha"):
+            told = [*told, crash]
         self._dropped += max(0, len(self._findings) + len(told) - MOST)
         self._findings += told[: MOST - len(self._findings)]
         self._begin()
@@ -253,7 +251,8 @@ def _kind(title: str) -> FailureKind:
 
 
 def _bare(name: str) -> Failure:
-    return Failure(tool="mocha", id=name, kind=_kind(name.rsplit(" > ", 1)[-1]))
+    kind = _kind(name.rsplit(" > ", 1)[-1])
+    return Failure(tool="mocha", id=name, kind=kind, collection=kind is FailureKind.ERROR)
 
 
 def _failure(block: _Block) -> Failure:
@@ -283,6 +282,7 @@ def _failure(block: _Block) -> Failure:
         expected=expected,
         actual=actual,
         detail=detail_of(shown),
+        collection=_kind(block.titles[-1]) is FailureKind.ERROR,  # a hook is no test: it never passes by name
     )
     return placed(failure, parts)
 
@@ -295,35 +295,3 @@ def _test_file(parts: Parts, message: str | None) -> str | None:
         return (context or frames[-1]).file
     found = _NAMED_FILE.search(message) if message else None
     return relative(found.group(1) or found.group(2)) if found else None
-
-
-def _crashed(lines: list[str]) -> list[Failure]:
-    """node's own report of an error while the test files were loaded."""
-    source = _SOURCE.match(lines[0])
-    parts = taken_apart(lines)
-    message = next((m for m in (_CRASH.match(line) for line in parts.words) if m), None)
-    required = [relative(m.group("file")) for m in (_REQUIRED.match(line) for line in lines) if m]
-    imported = _IMPORTED.search(lines[0])
-    frames = [spot for spot in parts.frames if inside(spot.file)]
-    places = [file for file in required if inside(file)] or [spot.file for spot in frames]
-    file = relative(source.group("file")) if source else (places[-1] if places else None)
-    if file is None and imported:
-        file = relative(imported.group("file"))
-    if file is None or message is None or not inside(file):
-        return []
-    text = message.group("text").rstrip()
-    failure = Failure(
-        tool="mocha",
-        id=file,
-        kind=FailureKind.ERROR,
-        file=file,
-        exception=kind_of(text),
-        assertion=text,
-        message=text,
-        collection=True,
-    )
-    found = placed(failure, parts)
-    if found.line is None and source:
-        line = int(source.group("line"))
-        found = replace(found, line=line, crash=Location(file=file, line=line))
-    return [found]

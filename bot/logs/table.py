@@ -26,6 +26,7 @@ from bot.logs.junit import Junit
 from bot.logs.mocha import Mocha
 from bot.logs.mypy import Mypy
 from bot.logs.nextest import Nextest
+from bot.logs.node_test import NodeTest
 from bot.logs.parser import Parser
 from bot.logs.prettier import Prettier
 from bot.logs.pylint import Pylint
@@ -35,6 +36,7 @@ from bot.logs.ruff import Ruff
 from bot.logs.ruff_format import RuffFormat
 from bot.logs.rustc import Rustc
 from bot.logs.rustfmt import Rustfmt
+from bot.logs.tap import Tap
 from bot.logs.tsc import Tsc
 from bot.logs.unittest import Unittest
 from bot.logs.vitest import Vitest
@@ -58,9 +60,11 @@ PARSERS: Mapping[str, Format] = {
     ),
     "doctest": Format(kind=CheckKind.TESTS, parser=Doctest),
     "junit": Format(kind=CheckKind.TESTS, parser=Junit),
-    "vitest": Format(kind=CheckKind.TESTS, parser=Vitest),
-    "jest": Format(kind=CheckKind.TESTS, parser=Jest),
-    "mocha": Format(kind=CheckKind.TESTS, parser=Mocha),
+    "vitest": Format(kind=CheckKind.TESTS, parser=Vitest, with_others=("tap", "junit")),
+    "jest": Format(kind=CheckKind.TESTS, parser=Jest, with_others=("junit",)),
+    "mocha": Format(kind=CheckKind.TESTS, parser=Mocha, with_others=("tap",)),
+    "node-test": Format(kind=CheckKind.TESTS, parser=NodeTest, with_others=("tap",)),
+    "tap": Format(kind=CheckKind.TESTS, parser=Tap),
     "eslint": Format(kind=CheckKind.LINT, parser=Eslint, with_others=("json", "annotations", "junit")),
     "prettier": Format(kind=CheckKind.LINT, parser=Prettier),
     "tsc": Format(kind=CheckKind.TYPES, parser=Tsc),

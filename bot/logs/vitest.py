@@ -64,6 +64,7 @@ class Vitest:
         self._findings: list[Failure] = []
         self._passed: set[str] = set()
         self._skipped: set[str] = set()
+        self._files: set[str] = set()
         self._dropped = 0
         self._blocked: str | None = None
         self._ended = False
@@ -168,6 +169,8 @@ class Vitest:
         elif found := _FILE.match(line):
             self._printed = False
             self._file, self._suites = _named(found.group("name"))[0], {}
+            if len(self._files) < MOST_IDS:
+                self._files.add(self._file)
             if found.group("mark") in "✓✔√" and len(self._passed) < MOST_IDS:
                 self._passed.add(self._file)
         elif (row := _ROW.match(line)) and not (self._printed and " > " not in line):
@@ -222,6 +225,7 @@ class Vitest:
             findings=tuple(self._findings[:MOST]),
             passed=frozenset(self._passed) - failed,
             skipped=frozenset(self._skipped) - failed,
+            collected=frozenset(self._files),
             blocked=self._blocked,
             ended=self._ended,
             dropped=self._dropped,
@@ -264,7 +268,7 @@ def _failure(name: str, report: _Report) -> Failure:
         expected=expected,
         actual=actual,
         detail=detail_of(words[1:]),
-        collection=not test,
+        collection=report.whole or not test,  # a suite's hook is no test: it never passes by name
     )
     return placed(failure, parts)
 
