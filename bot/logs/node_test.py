@@ -34,6 +34,7 @@ class _Row:
 
     path: str
     title: str
+    closing: bool = False
     lines: list[str] = field(default_factory=list)
     used: bool = False
 
@@ -132,7 +133,7 @@ class NodeTest:
             if len(self._passed) < MOST_IDS:
                 self._passed.add(path)
         elif len(self._rows) < MOST:
-            self._row = _Row(path=path, title=title)
+            self._row = _Row(path=path, title=title, closing=mark == "▶")
             self._rows.append(self._row)
             self._crash(title)
         self._raw = []
@@ -173,7 +174,7 @@ class NodeTest:
             told = [
                 self._failure(_Entry(title=row.title, at=None, lines=_unindented(row.lines)), row)
                 for row in self._rows
-                if row.lines or not self._parent(row)
+                if any(line.strip() for line in row.lines) or not (row.closing or self._parent(row))
             ]
         else:
             told = []
