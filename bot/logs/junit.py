@@ -1,4 +1,4 @@
-"""JUnit XML, as pytest, unittest runners and many others write it, wherever it is printed."""
+"""JUnit XML, as pytest, unittest runners and many others write it, wherever printed; Checkstyle XML of linters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from bot.logs.paths import inside, relative
 from bot.logs.pytest_words import told
 from bot.logs.trace import Frame, Trace
 
-_OPEN = re.compile(r"<\?xml |<testsuites?[ >]")
+_OPEN = re.compile(r"<\?xml |<testsuites?[ >]|<checkstyle[ >]")
+_ESLINT = re.compile(r"line (?P<line>[0-9]{1,9}), col (?P<col>[0-9]{1,9}), (?P<level>Error|Warning) - ")
 
 
 class Junit:
     """Parser fed line by line. A document that declares a type is refused: entities can blow up or read files."""
 
-    starts: ClassVar[tuple[str, ...]] = ("<?xml ", "<testsuite")
+    starts: ClassVar[tuple[str, ...]] = ("<?xml ", "<testsuite", "<checkstyle")
     patterns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
@@ -81,8 +82,10 @@ class _Cases:
     def start(self, tag: str, given: dict[str, str]) -> None:
         """An element begins."""
         self.depth += 1
-        if tag == "testsuite":
+        if tag in ("testsuite", "file"):
             self._suite = given.get("name", "")
+        elif tag == "error" and self._case is None:
+            self._keep(_checkstyle(self._suite, given))
         elif tag == "testcase":
             self._case, self._bad, self._skip = given, [], False
         elif self._case is not None and tag in ("failure", "error") and len(self._bad) < 20:
@@ -116,12 +119,19 @@ class _Cases:
             if len(kept) < MOST_IDS:
                 kept.add(test)
         for tag, given, text in self._bad:
-            if len(self.failures) >= MOST:
-                self.dropped += 1
-            elif case.get("name", "").startswith("org.ruff"):
-                self.failures.append(_ruff(self._suite, case, given.get("message", "")))
+            message = given.get("message", "")
+            if case.get("name", "").startswith("org.ruff"):
+                self._keep(_ruff(self._suite, case, message))
+            elif case.get("name", "").startswith("org.eslint."):
+                self._keep(_eslint(self._suite, case, message, "".join(text)))
             else:
-                self.failures.append(_failure(test, case, tag, given.get("message", ""), "".join(text)))
+                self._keep(_failure(test, case, tag, message, "".join(text)))
+
+    def _keep(self, finding: Finding) -> None:
+        if len(self.failures) < MOST:
+            self.failures.append(finding)
+        else:
+            self.dropped += 1
 
 
 def _ruff(suite: str, case: dict[str, str], message: str) -> Diagnostic:
@@ -133,6 +143,36 @@ def _ruff(suite: str, case: dict[str, str], message: str) -> Diagnostic:
         col=_number(case.get("column")),
         code=case["name"].removeprefix("org.ruff").lstrip(".") or "invalid-syntax",
         message=message.split("\n")[0],
+    )
+
+
+def _eslint(suite: str, case: dict[str, str], message: str, text: str) -> Diagnostic:
+    """eslint's rows: suite the file, name `org.eslint.RULE`, the place in the text."""
+    rule = case["name"].removeprefix("org.eslint.")
+    place = _ESLINT.match(text)
+    return Diagnostic(
+        tool="eslint",
+        file=relative(suite),
+        line=int(place["line"]) if place else None,
+        col=int(place["col"]) if place else None,
+        code=rule if rule != "unknown" else None,
+        message=message.split("\n")[0],
+        severity=place["level"].lower() if place else "error",
+    )
+
+
+def _checkstyle(file: str, given: dict[str, str]) -> Diagnostic:
+    """An `<error>` of a `<file>`; its source is the rule: `eslint.rules.semi`, `com.puppycrawl...checks.FooCheck`."""
+    source = given.get("source", "")
+    rule = source.removeprefix("eslint.rules.")
+    return Diagnostic(
+        tool="eslint" if rule != source else "checkstyle",
+        file=relative(file),
+        line=_number(given.get("line")),
+        col=_number(given.get("column")),
+        code=(rule.rpartition(".")[2] if rule.startswith("com.puppycrawl.") else rule) or None,
+        message=given.get("message", "").split("\n")[0],
+        severity=given.get("severity", "error"),
     )
 
 

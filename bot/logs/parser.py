@@ -20,10 +20,13 @@ ROW_LIKE = r"(?!\d+:\d)(?:[A-Za-z]:[\\/])?[^:]++(?<! \d)(?<! \d\d):(?:\d|$|cell 
 Clock times are none: they are in every line of many a log.
 """
 
-PAREN_ROW = r"(?:[A-Za-z]:[\\/])?[^(:]++\((?:[^():]++[^(:]*+\()*\d++,\d++\)"
+PAREN_ROW = r"(?:[A-Za-z]:[\\/])?[^(:]++\((?:[^():]++[^(:]*+\()*\d++(?:,\d++)?+\):"
 """Pattern of the formats that print `path(line,col)...` rows; a directory's own name may stand in parentheses."""
 
-PATH_LINE = r"(?:(?:[A-Za-z]:)?\.{0,2}[\\/]|[^\s:/\\]++[\\/])[^:]*+$|[\w@. -]++(?<=[.mc][jt]s|[jt]sx|vue|son|.md|css)$"
+PATH_LINE = (
+    r"(?:(?:[A-Za-z]:)?\.{0,2}[\\/]|[^\s:/\\]++[\\/])[^:]*+$"
+    r"|[\w@. -]++(?<=[.mc][jt]s|[jt]sx|vue|son|.md|mdx|css|ess|yml|aml|tml|[a-z]rc)$"
+)
 """Pattern of lines that are a path and nothing else, as some linters print it before the complaints of a file."""
 
 COUNTED = r"\d++ (?:files? |errors?|passed|failed|skipped|xfailed|deselected)"

@@ -24,6 +24,9 @@ _CALLED = re.compile(r"(?:\S*/)?prettier(?:@\S+)?$")
 _LISTS = {"-l", "--list-different"}
 _ELSE = {"-c", "--check", "-w", "--write"}
 _FILE = re.compile(r"(?:\S+|\S.*\.\w{1,12})$")
+_LISTED = re.compile(
+    r"(?![/\\]|[A-Za-z]:|(?:npm|yarn|error|info|warning) )(?:[^\s:]*[./][^\s:]*(?<![.])|[^\s:][^:]*\.\w{1,12})$"
+)
 _ERROR = re.compile(
     r"(?P<file>\S.*?): (?P<text>\w*(?:Error|Exception): .*?)(?: \((?P<line>\d{1,9}):(?P<col>\d{1,9})\))?$"
 )
@@ -49,9 +52,10 @@ class Prettier(Rows):
 
     def feed(self, line: str) -> bool:
         """Take one line."""
-        if _SIGN.match(line):
+        if sign := _SIGN.match(line):
             self._sure, self._open = True, False
             self.ended = self.ended or bool(_CLOSING.match(line))
+            self._list(sign[0].startswith("Checking"))
             return True
         if line.startswith("[warn] "):
             return self._warned(line[7:])
@@ -64,15 +68,21 @@ class Prettier(Rows):
 
     def _asked(self, command: str) -> None:
         """The command line, as package managers print it before they run it."""
-        self._lists = False
+        lists = False
         for part in re.split(r"[;&|]+", command):
             words = set(part.split())
             if any(_CALLED.match(word) for word in words):
                 self._sure = True
-                self._lists = self._lists or bool(words & _LISTS and not words & _ELSE)
+                lists = lists or bool(words & _LISTS and not words & _ELSE)
+        self._list(lists)
+
+    def _list(self, lists: bool) -> None:
+        """Whether bare paths are files that would change: --list-different, and --check before version 2.3."""
+        self._lists = self.holding = lists
 
     def _listed(self, line: str) -> bool:
-        if not _FILE.match(line):
+        if not _LISTED.match(line):
+            self.holding = self.holding and not line.strip()
             return False
         return self.add(Diagnostic(tool="prettier", file=relative(line), message="not formatted"))
 
@@ -80,6 +90,7 @@ class Prettier(Rows):
         self._open = False
         if not _FILE.match(text) or text.endswith((".", ":")):
             return self._sure
+        self._list(False)
         return self.add(Diagnostic(tool="prettier", file=relative(text), message="not formatted", severity="warning"))
 
     def _failed(self, text: str) -> bool:
