@@ -33,7 +33,9 @@ _STUDIO = re.compile(
     r"(?P<file>\S.*?)\((?P<line>\d{1,9})(?:,(?P<col>\d{1,9}))?\): (?P<level>error|warning)"
     rf" *(?:{_RULE})? : (?P<text>.*)$"
 )
-_STANDARD = re.compile(rf"  (?P<file>[^\s:][^:]*){_PLACE}: (?P<text>.*) \({_RULE}\)$")
+_STANDARD = re.compile(
+    rf"  (?P<file>[^\s:][^:]*){_PLACE}: (?P<text>.*?) \((?:null|{_RULE})\)(?: \((?P<level>warning)\))?$"
+)
 _FRAMED = re.compile(rf"(?P<level>error|warning): (?P<text>.*?)(?: \({_RULE}\))?$")
 _FRAME = re.compile(rf"(?P<file>[^\s:][^:]*){_PLACE}:$")
 _BEGUN = re.compile(rf"(?P<file>(?:[A-Za-z]:)?[^:]+\.(?:[cm]?[jt]sx?|vue|svelte|astro)){_PLACE}: (?P<text>.+)$")

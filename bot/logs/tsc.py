@@ -2,7 +2,8 @@
 
 Layout: TypeScript's `formatDiagnostic` and `formatDiagnosticsWithColorAndContext`; only a row's first line is read,
 what follows it (message chain, code frame, related places) explains it. Angular puts "Error: " before a row, webpack's
-fork-ts-checker "ERROR in " (and the code on the next line), ts-loader "[tsl] ERROR in ".
+fork-ts-checker "ERROR in " (and the code on the next line), ts-loader "[tsl] ERROR in "; `next build`
+prints the place on a line of its own and no code.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ _ROW = re.compile(
 _DRIVE = re.compile(r"(?:Error: |Warning: |ERROR in |WARNING in )?(?P<drive>[A-Za-z]):(?=[\\/])")
 _BARE = re.compile(r"(?P<level>error|warning) (?P<code>TS\d{1,6}): (?P<text>.+)$")
 _PLACE = re.compile(
-    r"(?:\[tsl\] )?(?P<level>ERROR|WARNING) in (?P<file>\S.*?)"
+    r"(?:(?:\[tsl\] )?(?P<level>ERROR|WARNING) in )?(?P<file>\S.*?)"
     r"(?:\((?P<line>\d{1,9}),(?P<col>\d{1,9})\)|:(?P<line2>\d{1,9}):(?P<col2>\d{1,9}))$"
 )
-_CODED = re.compile(r" *(?P<code>TS\d{1,6}): (?P<text>.+)$")
+_CODED = re.compile(r"(?: *(?P<code>TS\d{1,6})|Type error): (?P<text>.+)$")
 _END = re.compile(r"Found \d+ errors? in (?:\d+ files\.|the same file, starting at: .+:\d+|.+:\d+)$")
 
 
@@ -76,7 +77,7 @@ class Tsc(Rows):
                 col=int(place.group("col") or place.group("col2")),
                 code=said.group("code"),
                 message=said.group("text").strip(),
-                severity=place.group("level").lower(),
+                severity=(place.group("level") or "error").lower(),
             )
         )
 
