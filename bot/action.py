@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from bot import recipe, submit
 from bot.config import Config
 from bot.domain.attempt import Attempt, EditFormat, Fault, Outcome, OutcomeKind
 from bot.domain.execution import Environment
+from bot.domain.findings import Failure, JobLog
 from bot.domain.fitness import Evaluation, Guard
 from bot.domain.patch import Files
 from bot.domain.ports import (
@@ -119,12 +121,29 @@ class Story:
         say("logs", "reading the failing jobs' logs")
         self.run = self.ports.forge.failed_run(trigger)
         jobs = [read_job([log], name=name) for name, log in self.run.logs.items()]
-        made = recipe.infer(jobs, image=self.config.image, setup=self.config.setup, checks=self.config.checks)
+        made = self._recipe(jobs)
+        for each in (*made.notes, *(f"left out: {what}" for what in made.left_out)):
+            say("recipe", each)
         if not made.checks:
-            return self.end(OutcomeKind.NOT_REPRODUCED, _nothing_to_run(self.run.logs.values()))
+            reason = "; ".join(made.left_out) or _nothing_to_run(self.run.logs.values())
+            return self.end(OutcomeKind.NOT_REPRODUCED, reason)
         say("reproduce", f"{len(made.checks)} checks in {made.image}")
         environment = self._environment(made)
-        return self._reproduced(made, environment) or self._repair(made, environment)
+        made = self._baseline(made, environment)
+        return self._reproduced(made, environment, jobs) or self._repair(made, environment)
+
+    def _recipe(self, jobs: list[JobLog]) -> Recipe:
+        config, workspace = self.config, self.ports.workspace
+        return recipe.infer(
+            jobs,
+            image=config.image,
+            setup=config.setup,
+            checks=config.checks,
+            workflow=self.run.workflow,
+            raw=self.run.logs.values(),
+            read=workspace.read,
+            paths=workspace.paths(),
+        )
 
     def _environment(self, made: Recipe) -> str:
         tree = self.ports.scratch / "tree"
@@ -133,15 +152,35 @@ class Story:
         if self.run.trigger.fork:
             trust += f"#{self.run.trigger.pull_request}"
         return self.ports.sandbox.prepare(
-            Environment(image=made.image, tree=str(tree), digest=digest, setup=made.setup, env=made.env, trust=trust)
+            Environment(
+                image=made.image,
+                tree=str(tree),
+                digest=digest,
+                setup=tuple(step.script for step in made.setup),
+                env=made.env,
+                trust=trust,
+            )
         )
 
-    def _reproduced(self, made: Recipe, environment: str) -> Outcome | None:
-        """Baseline on the untouched head; an Outcome where there is nothing (left) to repair."""
+    def _baseline(self, made: Recipe, environment: str) -> Recipe:
+        """Run everything on the untouched head; a check red here that CI saw pass tells of the box alone."""
         self.baseline = self._check(made, environment, {}, None)
+        strange = {report.check for report in self.baseline.reports if report.check in made.passed and not report.green}
+        if not strange:
+            return made
+        self.ports.progress.say("reproduce", f"left out, for CI saw them pass: {', '.join(sorted(strange))}")
+        kept = tuple(report for report in self.baseline.reports if report.check not in strange)
+        self.baseline = replace(self.baseline, reports=kept)
+        return replace(made, checks=tuple(check for check in made.checks if check.name not in strange))
+
+    def _reproduced(self, made: Recipe, environment: str, jobs: list[JobLog]) -> Outcome | None:
+        """An Outcome where the untouched head shows nothing (left) to repair."""
         if clean(self.baseline, frozenset()):
             reason = "every check is green in the sandbox on the same commit: what failed in CI lies outside the code"
             return self.end(OutcomeKind.NOT_REPRODUCED, reason)
+        seen = frozenset(f.id for job in jobs for f in job.findings if isinstance(f, Failure))
+        if seen and not made.configured and not _short(seen) & _short(self.baseline.failing):
+            return self.end(OutcomeKind.NOT_REPRODUCED, _drifted(seen, self.baseline.failing))
         steady = self.baseline.failing
         for _ in range(RERUNS if steady else 0):
             steady &= self._check(made, environment, {}, steady).failing
@@ -250,6 +289,16 @@ class Story:
             model=self.ports.proposer.name,
             runtime=self.config.limits.runtime if self.baseline.reports else "",
         )
+
+
+def _short(tests: Collection[str]) -> frozenset[str]:
+    """Ids without their file: one log calls a test by its path, another by its class."""
+    return frozenset(re.split(r"::| > |\.(?=\w+$)", test.partition("[")[0])[-1] for test in tests)
+
+
+def _drifted(seen: Collection[str], here: Collection[str]) -> str:
+    told = f"{len(here)} others fail" if here else "no test fails"
+    return f"none of the {len(seen)} tests that failed in CI fails in the sandbox ({told}): its environment differs"
 
 
 def _nothing_to_run(logs: Collection[bytes]) -> str:

@@ -40,7 +40,10 @@ def parser() -> argparse.ArgumentParser:
     parse.add_argument("log", type=Path, help=LOG)
     shape = "everything, as JSON: one object; of a folder or zip one for each job, in `jobs`"
     parse.add_argument("--json", action="store_true", help=shape)
-    looking = {"packet": "the packet that a model would get", "recipe": "which checks would be run, and why"}
+    looking = {
+        "packet": "the packet that a model would get",
+        "recipe": "what CI did: image, set-up and checks, and where each is written",
+    }
     for verb, text in looking.items():
         sub = verbs.add_parser(verb, help=text)
         sub.add_argument("log", type=Path, help=LOG)

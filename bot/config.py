@@ -29,7 +29,7 @@ OUT = "selfrepair-out"
 class Config:
     """Everything a run can be told. Secrets are not settings: they come from the environment and stay out of this."""
 
-    image: str = "python:3.13-slim-trixie"
+    image: str = ""
     setup: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     model: str = DEFAULT_MODEL
@@ -145,17 +145,18 @@ class Setting:
 SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="image",
-        help="Base image of the environment the checks run in.",
+        help="Base image of the environment the checks run in. Without one: the language that the job set up.",
         parse=_text,
     ),
     Setting(
         name="setup",
-        help="Commands, one a line, that install what the checks need. They run with network, without secrets.",
+        help="Commands, one a line, that install what the checks need, with network, without secrets. Without any: the "
+        "job's own.",
         parse=_lines,
     ),
     Setting(
         name="checks",
-        help="Commands, one a line, that must be green. Without any: the failing commands found in the job's log.",
+        help="Commands, one a line, that must be green. Without any: the test, lint and type commands of the job.",
         parse=_checks,
     ),
     Setting(

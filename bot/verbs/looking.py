@@ -53,14 +53,15 @@ def packet(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def recipe(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
-    """The checks that would be run, and where each came from."""
+    """What CI did, and where each of it is written."""
     from bot import recipe as recipes
-    from bot.config import Config
+    from bot.adapters.git_workspace import GitWorkspace
 
+    workspace = GitWorkspace.open(args.repo)
+    raw = [args.log.read_bytes()] if args.log.is_file() else []
     _, jobs = _jobs(args.log)
-    made = recipes.infer(jobs, image=Config.image, setup=(), checks=())
-    for check in made.checks:
-        sys.stdout.write(f"{check.kind}: {check.command}\n    from {check.origin}\n")
+    made = recipes.infer(jobs, raw=raw, read=workspace.read, paths=workspace.paths())
+    sys.stdout.write("".join(f"{line}\n" for line in made.lines()))
     return 0
 
 
