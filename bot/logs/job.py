@@ -14,13 +14,15 @@ from bot.domain.findings import CheckKind, JobLog, Report, Step
 from bot.logs.clean import lines, plain
 from bot.logs.command import command_kind, formats_of
 from bot.logs.output import Output, Read
-from bot.logs.parser import ROW_LIKE
+from bot.logs.parser import PAREN_ROW, ROW_LIKE
 
 _STAMP = re.compile(r"\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?")
 _CYAN = "\x1b[36;1m"
 _EXIT = re.compile(r"(?:Process completed|Docker run failed) with exit code (-?\d{1,9})")
 _QUIET = re.compile(r"Run actions/(?:checkout|setup-[\w-]+|cache\S*|upload-\S+|download-\S+)@")
-_ROW = re.compile(ROW_LIKE)
+_ROW = re.compile(rf"{ROW_LIKE}|{PAREN_ROW}|\s+\d+:\d+\s+(?:error|warning)\s")
+"""What problem matchers mark: rows of compilers and linters."""
+
 _MOST_STEPS = 500
 _HEAD_LINES = 400
 

@@ -125,7 +125,8 @@ def _ids(founds: list[Found], field: str) -> frozenset[str]:
 def _once(parts: list[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     """The same complaint from two formats (a row and its annotation, a report and its XML) counts once.
 
-    A file that a formatter names does not count again for its diff. What names no test or file says nothing.
+    A file that a formatter names does not count again for its diff. What names no test
+    or file says nothing.
     """
     kept: list[Finding] = []
     seen: set[object] = set()
@@ -138,7 +139,9 @@ def _once(parts: list[tuple[Finding, ...]]) -> tuple[Finding, ...]:
 
 
 def _names(finding: Finding) -> bool:
-    return bool((finding.id if isinstance(finding, Failure) else finding.file).strip())
+    if isinstance(finding, Failure):
+        return bool(finding.id.strip())
+    return bool(finding.file.strip()) or finding.tool == "tsc"  # of a bad tsconfig.json it tells the code only
 
 
 def _identity(finding: Finding) -> object:
