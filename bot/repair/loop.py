@@ -21,6 +21,9 @@ from bot.repair.judge import Judgement, State, clean, judge
 from bot.repair.suspects import find_holes
 from bot.repair.task import Task, World, over
 
+QUIET = (CheckKind.LINT, CheckKind.TYPES)
+"""Kinds of checks that a turn does not run again while they are green: the final check does, before anything counts."""
+
 HOLES = 8
 """How many suspect spans one infill turn asks about."""
 
@@ -69,7 +72,7 @@ class Loop:
 
     def run(self) -> None:
         """Take turns until the best state is clean; else `stopped` (or `refused`) says why not."""
-        if not self.attempts:
+        if not self._must_stop():
             self._autofix()
         while not self.clean and not self._must_stop():
             self._turn()
@@ -194,7 +197,9 @@ class Loop:
         def confirm(ids: frozenset[str]) -> frozenset[str]:
             return ids - self._evaluate(checks, files, only=ids).evaluation.passed
 
-        said = self._evaluate(checks, files).evaluation
+        quiet = {r.check: r for r in self.best.evaluation.reports if r.green and r.kind in QUIET}
+        said = self._evaluate([check for check in checks if check.name not in quiet], files).evaluation
+        said = Evaluation(reports=(*said.reports, *quiet.values()))
         judged = judge(self.best, said, self.held, confirm)
         return Candidate(proposal=proposal, files=files, diff=diff, evaluation=said, judgement=judged)
 

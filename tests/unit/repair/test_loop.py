@@ -196,6 +196,26 @@ def test_what_only_the_final_check_saw_becomes_the_next_packet(start):
     assert loop.best.files["calc.py"] == before.files["calc.py"].replace(b"n * 2", b"2 * n")
 
 
+def test_a_green_linter_waits_for_the_final_check(start):
+    ruff = Check(name="ruff", kind=CheckKind.LINT, command=f"{sys.executable} -m ruff check calc.py", format="ruff")
+    careless = SIGN.replace("    return (n", "    import os\n    return (n")
+    loop = start(ScriptedProposer(DOUBLE, careless), checks=(PYTEST, ruff))
+    loop.run()
+    assert loop.clean
+    assert loop.spend.executions == 2  # the tests, once a turn
+    assert {report.check for report in loop.best.evaluation.reports} == {"pytest", "ruff"}
+    task = loop.task
+    whole = evaluate(
+        loop.world.sandbox, task.environment, task.checks, files=loop.best.files, protected={}, limits=task.limits
+    ).evaluation
+    loop.continue_with(whole)
+    assert not loop.clean
+    loop.run()
+    assert loop.attempts[-1].strategy is Strategy.AUTOFIX
+    assert loop.clean
+    assert b"import os" not in loop.best.files["calc.py"]
+
+
 def test_money_is_reserved_before_each_call(start):
     proposer = ScriptedProposer(DOUBLE, SIGN, price=0.4, cost=0.3)
     loop = start(proposer, budget=Budget(dollars=0.6))
