@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any
 
 from bot.domain.attempt import InputError
@@ -19,6 +20,7 @@ WRITERS = frozenset({"admin", "maintain", "write"})
 _RUN_URL = re.compile(
     r"https?://[^/]+/(?P<repository>[^/]+/[^/]+)/actions/runs/(?P<run>\d+)(/attempts/(?P<attempt>\d+))?"
 )
+_COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -41,7 +43,7 @@ def read(payload: bytes | None, environment: Mapping[str, str]) -> Trigger | Ign
     if reader is None:
         return Ignored(reason=f"event {name} is not one that selfrepair acts on")
     try:
-        return reader(event, repository, environment)
+        return _sound(reader(event, repository, environment))
     except (KeyError, TypeError, AttributeError) as error:
         problem = f"the {name} event lacks what GitHub sends with it ({error}): is it the right file?"
         raise InputError(problem) from error
@@ -66,11 +68,23 @@ def _parsed(payload: bytes | None) -> tuple[dict[str, Any], str]:
         return {}, "there is no event file: GITHUB_EVENT_PATH must name the file that GitHub's runner writes"
     try:
         event = json.loads(payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}, "the event file (GITHUB_EVENT_PATH) is not JSON"
     if not isinstance(event, dict):
         return {}, "the event file (GITHUB_EVENT_PATH) does not hold a JSON object"
     return event, ""
+
+
+def _sound(woken: Trigger | Ignored) -> Trigger | Ignored:
+    """The same; raises TypeError naming what is no text, number or commit, which would crash far from its cause."""
+    if isinstance(woken, Trigger):
+        wrong = [name for name in ("branch", "sha", "actor") if not isinstance(getattr(woken, name), str)]
+        numbers = ("run_id", "attempt", "pull_request")
+        wrong += [name for name in numbers if type(getattr(woken, name)) not in (int, NoneType)]
+        wrong = wrong or ([] if _COMMIT.fullmatch(woken.sha) else ["sha"])
+        if wrong:
+            raise TypeError(f"wrong kind of value: {', '.join(wrong)}")
+    return woken
 
 
 def _workflow_run(event: dict[str, Any], repository: str, environment: Mapping[str, str]) -> Trigger | Ignored:

@@ -211,3 +211,21 @@ def test_who_may_ask() -> None:
         "maintain",
         "write",
     ]
+
+
+@pytest.mark.parametrize("value", [1.5, True, [1], {}, "x", "a\nb", "--upload-pack=x", 10**30 / 7])
+@pytest.mark.parametrize("name", ["id", "run_attempt", "head_sha", "head_branch", "pull_requests", "triggering_actor"])
+def test_values_of_the_wrong_kind_are_bad_input_and_no_crash_later(name: str, value: object) -> None:
+    wrapped = {
+        "pull_requests": [{"number": value}],
+        "triggering_actor": {"login": [value]},
+        "head_branch": [value],
+    }
+    given = wrapped.get(name, value)
+    with pytest.raises(InputError, match="lacks what GitHub sends with it"):
+        read(run_event(**{name: given}), "workflow_run")
+
+
+def test_an_event_nested_without_end_is_bad_input() -> None:
+    with pytest.raises(InputError, match="is not JSON"):
+        read(b"[" * 200_000, "workflow_run")
