@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 
+from bot.adapters import model_http
 from bot.adapters.models import Price, price_for
 from bot.config import DEFAULT_MODEL
 from bot.domain.attempt import EditFormat, Fault, InputError, Prompt, Reply, Spend
@@ -63,6 +64,7 @@ class AnthropicProposer:
             base_url=self._base_url,
             max_retries=0,
             timeout=httpx2.Timeout(timeout_s, connect=min(timeout_s, 10.0)),
+            http_client=model_http.client(timeout_s),
         )
 
     def close(self) -> None:
@@ -98,18 +100,15 @@ class AnthropicProposer:
             except anthropic.APIError as error:
                 wait = self._after(error, prompt, attempt)
             else:
-                self.spend += _spent(body, self._price)
+                self.spend += self._spent(body, prompt)
                 return body
             self._sleep(wait)
         raise AssertionError("the last try returns or raises")
 
     def _try(self, prompt: Prompt) -> Mapping[str, Any]:
         response = self._client.messages.with_raw_response.create(**self._request(prompt))
-        try:
-            body = json.loads(response.http_response.content)
-        except ValueError:
-            body = None
-        if not isinstance(body, dict) or not isinstance(body.get("content"), list):
+        body = model_http.message(response.http_response.content)
+        if body is None:
             raise anthropic.APIResponseValidationError(response.http_response, body=None)
         return body
 
@@ -122,6 +121,20 @@ class AnthropicProposer:
         if not _passing(error) or attempt == self._tries or (asked or 0) > 120:
             raise self._fault(error) from None  # the SDK's error holds the request with its headers
         return asked if asked is not None else min(2.0 ** (attempt - 1), 30.0) * (0.5 + self._jitter())
+
+    def _spent(self, body: Mapping[str, Any], prompt: Prompt) -> Spend:
+        """What an answer cost; one that does not tell counts at its upper bound, so that the money cap holds."""
+        usage = model_http.usage(body)
+        if usage is None:
+            return Spend(dollars=self.price(prompt))
+        cached = usage.get("cache_read_input_tokens", 0)
+        written = usage.get("cache_creation_input_tokens", 0)
+        return Spend(
+            input_tokens=usage["input_tokens"] + cached + written,
+            output_tokens=usage["output_tokens"],
+            cached_tokens=cached,
+            dollars=self._price.of(usage),
+        )
 
     def _request(self, prompt: Prompt) -> dict[str, Any]:
         """No temperature: newer models refuse it. No forced tool: newer models refuse that too."""
@@ -202,19 +215,6 @@ def _retry_after(error: anthropic.APIError) -> float | None:
     """Seconds that the server asks to wait; dates, which the API never sends, do not count."""
     header = error.response.headers.get("retry-after") if isinstance(error, anthropic.APIStatusError) else None
     return float(header) if header and re.fullmatch(r"\d+(\.\d+)?", header) else None
-
-
-def _spent(body: Mapping[str, Any], price: Price) -> Spend:
-    told = body.get("usage")
-    usage = {key: n for key, n in told.items() if isinstance(n, int)} if isinstance(told, dict) else {}
-    cached = usage.get("cache_read_input_tokens", 0)
-    written = usage.get("cache_creation_input_tokens", 0)
-    return Spend(
-        input_tokens=usage.get("input_tokens", 0) + cached + written,
-        output_tokens=usage.get("output_tokens", 0),
-        cached_tokens=cached,
-        dollars=price.of(usage),
-    )
 
 
 def _reply(body: Mapping[str, Any], asked: str, spend: Spend) -> Reply:

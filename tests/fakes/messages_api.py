@@ -6,6 +6,7 @@ refused as newer models do); every message that goes out is validated with `anth
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -46,11 +47,14 @@ class Failed:
 
 @dataclass(frozen=True, kw_only=True)
 class Broken:
-    """No proper answer: `hang` seconds without one, a body that is cut off, bytes that are not a message."""
+    """No proper answer: `hang` seconds without one, a body that is cut off, bytes that are not a message, `endless`
+    pieces, `pause` seconds apart."""
 
     hang: float = 0.0
     cut: bool = False
     body: bytes = b""
+    endless: bytes = b""
+    pause: float = 0.0
 
 
 Item = Said | Failed | Broken
@@ -270,6 +274,15 @@ def _handler(api: MessagesApi) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(b'{"id": "msg_1", "type": "mess')
             elif item.body:
                 self._send(200, item.body, {"connection": "close"})
+            elif item.endless:
+                self._flood(item)
+
+        def _flood(self, item: Broken) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(ConnectionError):  # the client has had enough
+                while not api.closing.wait(item.pause):
+                    self.wfile.write(item.endless)
 
         def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
             self.send_response(status)

@@ -290,3 +290,48 @@ def test_the_default_model_is_one_the_sdk_knows() -> None:
 def test_the_stand_in_refuses_what_the_api_refuses(change: dict[str, object], complaint: str) -> None:
     body: dict[str, object] = {"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "x"}], **change}
     assert complaint in str(fake.invalid({key: value for key, value in body.items() if value is not None}))
+
+
+@pytest.mark.parametrize(
+    ("endless", "said"),
+    [
+        (Broken(endless=b" ", pause=0.05), "did not answer in time, 1 times"),
+        (Broken(endless=b" " * 1_000_000), "or it broke the connection"),
+    ],
+)
+def test_an_answer_that_never_ends_is_a_fault(proposer: Opened, endless: Broken, said: str) -> None:
+    """Attack: a drop every second keeps a time-out between two pieces quiet for ever; a flood fills the memory."""
+    with MessagesApi([endless]) as api, pytest.raises(Fault, match=said):
+        proposer(api, timeout_s=0.5 if endless.pause else 30.0, tries=1).ask(prompt())
+
+
+def test_a_redirect_does_not_carry_the_key_elsewhere(proposer: Opened) -> None:
+    with MessagesApi([fake.text("stolen")]) as elsewhere:
+        away = Failed(status=307, headers={"location": f"{elsewhere.url}/v1/messages"})
+        with MessagesApi([away]) as api, pytest.raises(Fault, match="HTTP 307"):
+            proposer(api).ask(prompt())
+        assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize(
+    "usage", [{"input_tokens": -(10**6), "output_tokens": 1}, {"input_tokens": 1, "output_tokens": 10**400}]
+)
+def test_counting_backwards_or_beyond_reason_earns_no_money(proposer: Opened, usage: dict[str, int]) -> None:
+    """What is not told, or cannot be, counts at its upper bound: the money cap holds."""
+    body = json.dumps({"content": [], "usage": usage}).encode()
+    with MessagesApi([Broken(body=body), Broken(body=b'{"content": []}')]) as api:
+        asked = proposer(api)
+        prices = [asked.ask(prompt()).spend.dollars for _ in range(2)]
+    assert prices == [asked.price(prompt())] * 2 and prices[0] > 0
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["NaN", "-Infinity", "1e999", "[" * 300 + "]" * 300, "[" * 200_000, "9" * 5000],
+    ids=lambda value: value[:9],
+)
+def test_json_that_the_trail_could_not_write_down_is_no_message(proposer: Opened, value: str) -> None:
+    call = f'{{"type": "tool_use", "name": "propose_edits", "input": {{"edits": {value}}}}}'
+    broken = Broken(body=f'{{"content": [{call}]}}'.encode())
+    with MessagesApi([broken]) as api, pytest.raises(Fault, match="something that is not a message"):
+        proposer(api, tries=1).ask(prompt())
