@@ -25,6 +25,7 @@ _AT = re.compile(r"test at (?P<place>.+:\d+:\d+)$")
 _PROPERTY = re.compile(r"  (?P<key>actual|expected|operator): (?P<value>.*)$")
 _PREFIX = re.compile(r"(?:\w*Error|AssertionError)(?: \[\w+\])?: ")
 _WHOLE = re.compile(r"(?:\S*[/\\])?\S+\.[cm]?[jt]sx?$")
+_PARTS = re.compile(r"\d+ subtests? failed$")
 _BUFFER = 80
 
 
@@ -169,12 +170,14 @@ class NodeTest:
     def _close(self) -> None:
         """A run ends: errors of the list, else of the rows, else the rows alone."""
         if self._entries:
-            told = [self._failure(entry, self._row_of(entry)) for entry in self._entries if entry.title]
+            listed = [(entry, self._row_of(entry)) for entry in self._entries if entry.title]
+            told = [self._failure(entry, row) for entry, row in listed if not _of_parts(entry.lines)]
         elif self._sure:
             told = [
                 self._failure(_Entry(title=row.title, at=None, lines=_unindented(row.lines)), row)
                 for row in self._rows
-                if any(line.strip() for line in row.lines) or not (row.closing or self._parent(row))
+                if not _of_parts(row.lines)
+                and (any(line.strip() for line in row.lines) or not (row.closing or self._parent(row)))
             ]
         else:
             told = []
@@ -274,6 +277,12 @@ def _properties(lines: list[str]) -> dict[str, str]:
             found[match.group("key")] = match.group("value").rstrip().removesuffix(",")
     shown = all("[Object]" not in value and "[Array]" not in value for value in found.values())
     return found if shown and not found.get("operator", "").strip("'").startswith("not") else {}
+
+
+def _of_parts(lines: list[str]) -> bool:
+    """A suite that failed because of its tests is none by itself; only the dot reporter lists it."""
+    first = next((line for line in lines if line.strip()), "")
+    return bool(_PARTS.match(_unquoted(first)))
 
 
 def _unquoted(text: str) -> str:

@@ -183,19 +183,26 @@ class Tap:
             self._passed |= self._good
             self._skipped |= self._left
         for result in self._results if self._planned else ():
-            if result.todo or (result.parent and not result.lines):
+            if result.todo or (result.parent and self._explained(result)):
                 continue
             failure = self._failure(result)
             if failure and len(self._findings) < MOST:
                 self._findings.append(failure)
         self._begin()
 
+    def _explained(self, parent: _Result) -> bool:
+        """A suite failed because of what stands below it; else one of its hooks did."""
+        depth = len(parent.titles)
+        return any(one.titles[:depth] == parent.titles and len(one.titles) > depth for one in self._results)
+
     def _failure(self, result: _Result) -> Failure | None:
         yaml = [line[1:] for line in result.lines if line.startswith("\0")]
         given = _read(yaml) if yaml else {}
-        if given.get("failureType") == "subtestsFailed":
+        if _text(given, "failureType") == "subtestsFailed":
             return None
         test, file = self._id(result.titles)
+        if result.parent:
+            return Failure(tool="vitest", id=test, kind=FailureKind.ERROR, file=file, collection=True)
         if not yaml:
             return _flat(test, result.lines)
         if self._style == "vitest":

@@ -11,8 +11,6 @@ from tests.corpus import score
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 CASES = sorted(path for path in CORPUS.glob("*/*.truth.json"))
-OTHER_TOOLS = {}
-"""Formats that are not read yet: rows of theirs are not counted."""
 
 
 def parsed(truth_path):
