@@ -208,7 +208,7 @@ class Mocha:
 
     def _finish(self) -> None:
         block, self._block = self._block, None
-        if block is not None and len(self._told) < MOST:
+        if block is not None and block.named and len(self._told) < MOST:
             self._told.append(_failure(block))
 
     def _in_crash(self, line: str) -> bool:
@@ -224,8 +224,8 @@ class Mocha:
         """A run ends."""
         self._finish()
         told = self._told
-        if not told and self._hinted:
-            told = [_bare(name) for name in self._rows]
+        if self._hinted or told:  # where the log breaks off, the rows still name the tests
+            told = [*told, *(_bare(name) for name in self._rows[len(told) :])]
         if crash := crashed(self._crash, "mocha"):
             told = [*told, crash]
         self._dropped += max(0, len(self._findings) + len(told) - MOST)
