@@ -22,6 +22,7 @@ _PENDING = re.compile(r"(?P<indent>(?:  )+)- (?P<title>\S.*)$")
 _FAIL = re.compile(r"(?P<indent>(?:  )+)(?P<number>\d{1,9})\) (?P<title>\S.*)$")
 _HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook')
 _LISTED = re.compile(r": \d+ms$")
+_NO_SUITE = re.compile(r" +(?:\d+\) |\d+ (?:passing|pending|failing)\b|at \S)")
 _TAP = re.compile(r"(?:not )?ok \d|TAP version |1\.\.\d")
 _OVER = re.compile(r"npm (?:ERR!|error)|[\s>]*ELIFECYCLE|error Command failed|> \S+@\S+ \S+$|-{5,}\|")
 _DIFF = "      + expected - actual"
@@ -59,6 +60,7 @@ class Mocha:
         self._suites: dict[int, str] = {}
         self._rows: list[str] = []
         self._spec = self._hinted = False
+        self._apart = True
         self._failing = 0
         self._told: list[Failure] = []
         self._block: _Block | None = None
@@ -105,8 +107,9 @@ class Mocha:
             if int(found.group("number")) != len(self._rows) + 1 or len(self._rows) >= MOST:
                 return False
             self._rows.append(self._named(found))
+            self._apart = False
         elif found := _PASS.match(line):
-            self._spec = True
+            self._spec, self._apart = True, False
             if not _LISTED.search(line) and self._rooted(found) and len(self._passed) < MOST_IDS:
                 self._passed.add(self._named(found))
         else:
@@ -119,10 +122,12 @@ class Mocha:
             if len(self._skipped) < MOST_IDS:
                 self._skipped.add(self._named(found))
             return True
-        level = (len(line) - len(line.lstrip(" "))) // 2
-        if level and line.strip() and level < 50:
-            self._suites = {depth: title for depth, title in self._suites.items() if depth < level}
-            self._suites[level] = line.strip()
+        apart, self._apart = self._apart, not line.strip()
+        level, odd = divmod(len(line) - len(line.lstrip(" ")), 2)
+        if level and not odd and line.strip():
+            if (apart or level > 1) and level <= len(self._suites) + 1 and not _NO_SUITE.match(line):
+                self._suites = {depth: title for depth, title in self._suites.items() if depth < level}
+                self._suites[level] = line.strip()
             return False
         fresh = self._hinted or line.startswith(" Exception")
         text = line.removeprefix(" Exception during run: ")
