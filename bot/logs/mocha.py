@@ -107,13 +107,13 @@ class Mocha:
             if int(found.group("number")) != len(self._rows) + 1 or len(self._rows) >= MOST:
                 return False
             self._rows.append(self._named(found))
-            self._apart = False
         elif found := _PASS.match(line):
-            self._spec, self._apart = True, False
+            self._spec = True
             if not _LISTED.search(line) and self._rooted(found) and len(self._passed) < MOST_IDS:
                 self._passed.add(self._named(found))
         else:
             return False
+        self._apart = len(found.group("indent")) == 2  # a test outside of every suite
         return True
 
     def _else(self, line: str) -> bool:
