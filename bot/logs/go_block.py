@@ -13,11 +13,12 @@ from bot.logs.parser import MOST, MOST_IDS
 MARKER = re.compile(r"=== (?P<word>[A-Z]+)\s+(?P<name>\S+)")
 RESULT = re.compile(r"(?P<indent> *)--- (?P<word>FAIL|PASS|SKIP|BENCH): (?P<name>\S+)(?: \([\d.]+ ?s(?:econds)?\))?$")
 _GLUED = re.compile(r"--- (?P<word>FAIL|PASS|SKIP): (?P<name>\S+) \([\d.]+s\)$")
+_GLUED_ROW = re.compile(r" {4}[\w.-]+\.go:\d{1,9}: .*$")
 _ROW = re.compile(r"(?P<indent> +)(?P<file>[^\s:]+):(?P<line>\d{1,9}): ?(?P<text>.*)$")
 _DIES = re.compile(
     r"panic: |fatal error: |SIG[A-Z]+: |unexpected fault address|runtime: (?:goroutine stack exceeds|out of memory)"
 )
-_RUNNING = re.compile(r"\t(?P<name>\S+) \([\w.]+\)$")
+_RUNNING = re.compile(r"\t+(?P<name>\S+) \([\w.]+\)$")
 _IGNORED = re.compile(r"(?:PASS|FAIL)$|exit status \d|coverage: |testing: |signal: |ok  \t|\*\*\* Test killed")
 _MOST_LINES = 400
 
@@ -38,9 +39,9 @@ class _Run:
 class Block:
     """Push reader of the lines of one package; `close` gives its failures."""
 
-    def __init__(self) -> None:
+    def __init__(self, only: str | None = None) -> None:
+        self.only = only
         self.verbose = False
-        self.package: str | None = None
         self._runs: dict[str, _Run] = {}
         self._failed: dict[str, _Run] = {}
         self._now: _Run | None = None
@@ -63,7 +64,7 @@ class Block:
         """Take one line of the package's output."""
         if (found := MARKER.match(line)) and found.group("word") != "FAIL":
             self._mark(found.group("word"), found.group("name"))
-        elif (found := RESULT.match(line)) and self._result(found):
+        elif (found := RESULT.match(line)) and (self._result(found) or found.group("name") == self.only):
             return
         elif self._crash is not None:
             if len(self._crash.lines) < _MOST_LINES * 5:
@@ -144,12 +145,13 @@ class Block:
         self._row = None
         if _DIES.match(line):
             self._crash = Crash(line.rstrip())
-        elif self.verbose and (found := _GLUED.search(line)) and found.group("name") in self._runs:
-            self._settle(found.group("name"), found.group("word"), 0)
-            self._open = [self._runs[found.group("name")]]
+        elif (found := _GLUED.search(line)) and (not self.verbose or found.group("name") in self._runs):
+            self._open = [self._settle(found.group("name"), found.group("word"), 0)]
+        elif self.verbose and (found := _GLUED_ROW.search(line)) and self._now and self._now.status is None:
+            self._logged(found.group())
         elif not _IGNORED.match(line):
             run = self._now
-            if run is not None and run.status == "FAIL" and run.name.startswith("Example"):
+            if run is not None and run.name.startswith("Example") and (line == "got:" or run.example):
                 if len(run.example) < _MOST_LINES:
                     run.example.append(line)
             elif line.strip():
@@ -162,6 +164,11 @@ class Block:
                 self._now.race = self._now.race or self._last_race
         elif self._race is not None and len(self._race) < _MOST_LINES:
             self._race.append(line)
+
+    def only_failed(self) -> None:
+        """This block was one test's, told to have failed."""
+        if self.only is not None:
+            self._settle(self.only, "FAIL", 0)
 
     def close(self, *, passed: bool) -> tuple[list[Failure], str | None]:
         """(failures, what ended the process before it could judge); `passed`: the package's own verdict."""
@@ -203,9 +210,13 @@ class Block:
             return [(run.name, run, Crash(words)) for run in leaves] if self.verbose and not self._failed else []
         if _recovered(crash) and self._died is not None:
             message = re.sub(r" \[recovered[^\]]*\]$", "", crash.message)
-            return [(self._died.name, self._died, Crash(message, crash.lines))]
+            below = [run for name, run in self._failed.items() if name.startswith(self._died.name + "/")]
+            died = next((run for run in reversed(below) if not run.rows), self._died)
+            return [(died.name, died, Crash(message, crash.lines))]
+        if self.only is not None:
+            return [(self.only, self._runs.get(self.only), crash)]
         listed = [found.group("name") for line in crash.lines[:200] if (found := _RUNNING.match(line))]
-        if listed and "running tests:" in crash.lines[:3]:
+        if listed and any("running tests:" in line for line in crash.lines[:3]):
             names = [name for name in listed if not any(other.startswith(name + "/") for other in listed)]
         elif leaves and self.verbose:
             names = [run.name for run in leaves]

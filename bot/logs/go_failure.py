@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bot.domain.findings import Failure, FailureKind, Location
-from bot.logs.go_trace import GoFrame, Goroutine, goroutines
+from bot.logs.go_trace import GOROUTINE, GoFrame, Goroutine, goroutines
 from bot.logs.got_want import NO_PAIR, Pair, pair, speaks_of_failure
 from bot.logs.paths import relative
 
@@ -61,7 +61,7 @@ def failure(
         shown = "\n".join(example).strip("\n")
         expected, actual = pair(shown) if shown else NO_PAIR
         return _made(test, kind, shown or None, (expected, actual), None, [], shown)
-    if not row.own and row.text.startswith("panic: "):
+    if any(GOROUTINE.match(line) for line in row.body[:5]):  # a panic that was caught and logged with its trace
         return _crashed(test, Crash(row.text, row.body), kind, ())
     message, values, detail = _testify(row) or (row.text, pair(row.whole), "\n".join(row.body))
     others = [f"{r.file}:{r.line}: {r.whole}" for r in rows if r is not row]
@@ -96,11 +96,8 @@ def _testify(row: Row) -> tuple[str, Pair, str] | None:
     said = [line.rstrip() for line in sections.get("Error", [])]
     if not said:
         return None
-    message = said[0]
-    if message.endswith("unexpected error:") and len(said) > 1:
-        message = f"{message} {said[1]}"
     notes = [line for line in sections.get("Messages", []) if line.strip()]
-    return message, pair("\n".join(said)), "\n".join([*said[1:], *notes])
+    return said[0], pair("\n".join(said)), "\n".join([*said[1:], *notes])
 
 
 def _crashed(test: str, crash: Crash, kind: FailureKind, rows: Sequence[Row]) -> Failure:
@@ -123,6 +120,7 @@ def _which(test: str, dump: list[Goroutine]) -> Goroutine | None:
     mine = [g for g in dump if g.test == root]
     if running and any(frame.home for frame in running[0].since_panic()):
         return running[0]
+    mine.sort(key=lambda g: bool(g.frames) and g.frames[0].name == "testing.(*T).Run")  # waits for a subtest
     return mine[0] if mine else next((g for g in dump if any(f.home for f in g.frames)), None)
 
 

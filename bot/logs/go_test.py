@@ -15,7 +15,9 @@ from bot.logs.go_vet import go_row
 from bot.logs.parser import MOST, MOST_IDS, Found
 
 _PACKAGE = re.compile(r"(?P<word>ok  |FAIL|\?   |---)\t(?P<package>\S+)(?:\s+(?P<rest>.*))?$")
-_SUMMARY = re.compile(r"=== FAIL: (?P<package>\S+)(?: (?P<name>\S+))?(?: \([\d.]+s\))?(?: \(re-run \d+\))?$")
+_SUMMARY = re.compile(
+    r"=== FAIL: (?P<package>\S+)(?: (?P<name>[^\s(]\S*))?(?: \(re-run \d+\))?(?: \((?:[\d.]+s|unknown)\))?$"
+)
 _SECTION = re.compile(r"=== (?:Failed|Skipped|Errors)$")
 _DONE = re.compile(r"DONE (?:\d+ runs?, )?\d+ tests?")
 _EVENT = re.compile(r'\{"(?:Time|Action|ImportPath)":"')
@@ -44,10 +46,12 @@ class GoTest:
         self._begun = False
         self._ending = False
         self._dying = 0
+        self._rerun = False
         self._summary: str | None = None
         self._blocks: dict[str, Block] = {}
         self._parts: dict[tuple[str, str], str] = {}
         self._failures: dict[tuple[object, ...], Failure] = {}
+        self._before: dict[tuple[object, ...], Failure] = {}
         self._builds: list[Diagnostic] = []
         self._passed: set[str] = set()
         self._skipped: set[str] = set()
@@ -64,9 +68,7 @@ class GoTest:
         if line.startswith("=== ") and (found := _SUMMARY.match(line) or _SECTION.match(line)):
             return self._summarised(found)
         if _DONE.match(line):
-            self._close(passed=False)
-            self._ended = self._ended or self._summary is not None
-            self._summary = None
+            self._done()
             return False
         return self._text(line)
 
@@ -111,15 +113,29 @@ class GoTest:
     def _summarised(self, found: re.Match[str]) -> bool:
         """A section of gotestsum's closing summary: one failing test each."""
         self._close(passed=False)
+        self._rerun = self._rerun or "(re-run " in found.group()
         given = found.groupdict()
+        if self._summary is None:  # it tells everything again
+            self._before, self._failures = self._failures, {}
         self._summary = given.get("package") or ""
         if given.get("name"):
-            self._block.line(f"--- FAIL: {given['name']} (0.00s)")
+            self._block = Block(given["name"])
+            self._block.line(f"=== RUN   {given['name']}")
             self._begun = self.holding = True
         return True
 
+    def _done(self) -> None:
+        """gotestsum's last line."""
+        self._close(passed=False)
+        if self._summary is not None:
+            self._ended, self._summary = True, None
+            shown = {one.id: one for one in self._before.values()}
+            told = [one if one.message else shown.get(one.id, one) for one in self._failures.values()]
+            self._failures = {(one.id, number): one for number, one in enumerate(told)}
+
     def _close(self, *, passed: bool, package: str | None = None, built: bool = True) -> None:
         block, begun = self._block, self._begun
+        block.only_failed()
         self._block, self._begun, self.holding, self._ending = Block(), False, False, False
         if begun:
             self._take(block, passed=passed, package=package or self._summary)
@@ -199,8 +215,12 @@ class GoTest:
         for package in list(self._blocks):
             self._finish(package, passed=exit_code == 0, built=True)
         failed = {one.id for one in self._failures.values()}
+        parents = {"/".join(parts[:n]) for parts in (name.split("/") for name in failed) for n in range(1, len(parts))}
+        told = [one for one in self._failures.values() if one.message or one.id not in parents]
+        if self._rerun and exit_code == 0:  # every one of them passed when it was run again
+            told = []
         return Found(
-            findings=(*self._failures.values(), *self._builds),
+            findings=(*told, *self._builds),
             passed=frozenset(self._passed) - failed,
             skipped=frozenset(self._skipped) - failed,
             blocked="; ".join(dict.fromkeys(self._blocked))[:1000] or None,

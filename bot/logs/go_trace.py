@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from bot.logs.paths import inside, relative
 
-_GOROUTINE = re.compile(r"\s*goroutine \d+ .*\[(?P<state>[^\]]*)\]:$")
+GOROUTINE = re.compile(r"\s*goroutine \d+ .*\[(?P<state>[^\]]*)\]:$")
 _PLACE = re.compile(r"\s+(?P<file>\S.*?):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?$")
 _CREATED = re.compile(r"\s*created by (?P<name>.+?)(?: in goroutine \d+)?$")
-_CALL = re.compile(r"\s*(?P<name>[\w./~*()@\[\]-]+?)\((?P<arguments>.*)\)$")
+_CALL = re.compile(r"\s*(?P<name>\S+)\([^()]*\)$")
 _TEST = re.compile(r"\.(?P<test>(?:Test|Fuzz|Example|Benchmark)(?![a-z])\w*)(?:\.func[\d.]+|\.gowrap\d+|-fm)*$")
 _RUNTIME = ("runtime.", "testing.", "panic", "reflect.", "sync.", "internal/", "syscall.", "os/signal.", "time.")
 _MOST = 2000
@@ -27,7 +27,8 @@ class GoFrame:
     @property
     def home(self) -> bool:
         """Whether it lies in the repository."""
-        return inside(self.file) and not self.name.startswith(_RUNTIME)
+        vendored = self.file.startswith("vendor/") or "/vendor/" in self.file
+        return inside(self.file) and not vendored and not self.name.startswith(_RUNTIME)
 
 
 @dataclass
@@ -57,7 +58,7 @@ def goroutines(lines: list[str]) -> list[Goroutine]:
     name: str | None = None
     created = False
     for line in lines[:_MOST]:
-        if head := _GOROUTINE.match(line):
+        if head := GOROUTINE.match(line):
             found.append(Goroutine(state=head.group("state")))
             name = None
         elif name is not None and (place := _PLACE.match(line)):

@@ -17,7 +17,7 @@ _ROW = re.compile(
 _TAB = re.compile(
     r"(?P<file>[^:]+\.go):(?P<line>\d{1,9})(?::(?P<col>\d{1,9}))? {2,}(?P<code>[a-z]\w+) {2,}(?P<text>\S.*)$"
 )
-_CODE = re.compile(r"^(?P<text>.*\S) \((?P<code>[A-Za-z]\w*(?:[/-]\w+)*)\)$")
+_CODE = re.compile(r"^(?P<text>.*\S) +\((?P<code>[A-Za-z]\w*(?:[/-]\w+)*)\)$")
 _HEADER = re.compile(r"# (?:\[)?[\w./~-]+\]?(?: \[[\w./~ -]+\])?$")
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from bot.domain.findings import Diagnostic
+from bot.logs import json_native as native
 from bot.logs.clean import LONGEST
 from bot.logs.parser import Rows
 from bot.logs.paths import relative
@@ -251,5 +252,10 @@ SHAPES: tuple[tuple[Callable[[object], bool], Shape], ...] = (
     (_has("description", "fingerprint", "location"), _gitlab),
     (_has("$schema", "runs", "version"), _sarif),
     (lambda d: isinstance(d, Mapping) and _has("location", "message")(_get(d, "diagnostics")), _rdjson),
+    (native.is_rustc, native.rustc),
+    (native.is_gcc, native.gcc),
+    (native.is_staticcheck, native.staticcheck),
+    (native.is_golangci, native.golangci),
+    (native.is_go_vet, native.go_vet),
 )
 """How a document is told and read, tried in order."""
