@@ -170,11 +170,16 @@ class Block:
         if self.only is not None:
             self._settle(self.only, "FAIL", 0)
 
-    def close(self, *, passed: bool) -> tuple[list[Failure], str | None]:
-        """(failures, what ended the process before it could judge); `passed`: the package's own verdict."""
+    def close(self, *, passed: bool, whole: bool = True) -> tuple[list[Failure], str | None]:
+        """(failures, what ended the process before it could judge).
+
+        `passed` is the package's own verdict; not `whole`: the log ended before there was one.
+        """
         if passed:
             return [], None
-        died = self._deaths()
+        if not whole and self._crash is None:
+            self._forget_last()
+        died = self._deaths() if whole or self._crash is not None else []
         dead = {name for name, _, _ in died}
         failures = [
             failure(name, run.rows, example=run.example, race=run.race)
@@ -191,6 +196,14 @@ class Block:
         elif died:
             blocked = died[0][2].message
         return failures, blocked
+
+    def _forget_last(self) -> None:
+        """A verdict with nothing below it yet may be that of a parent, whose subtests would have come next."""
+        run = self._now
+        while run is not None and run.status == "FAIL" and not run.rows and not run.example:
+            self._failed.pop(run.name, None)
+            run = self._open[-2] if len(self._open) > 1 and self._open[-1] is run else None
+            self._open = self._open[:-1]
 
     def _has_failing_child(self, name: str, dead: set[str]) -> bool:
         return any(other.startswith(name + "/") for other in (*self._failed, *dead))

@@ -133,17 +133,17 @@ class GoTest:
             told = [one if one.message else shown.get(one.id, one) for one in self._failures.values()]
             self._failures = {(one.id, number): one for number, one in enumerate(told)}
 
-    def _close(self, *, passed: bool, package: str | None = None, built: bool = True) -> None:
+    def _close(self, *, passed: bool, package: str | None = None, built: bool = True, whole: bool = True) -> None:
         block, begun = self._block, self._begun
         block.only_failed()
         self._block, self._begun, self.holding, self._ending = Block(), False, False, False
         if begun:
-            self._take(block, passed=passed, package=package or self._summary)
+            self._take(block, passed=passed, package=package or self._summary, whole=whole)
         elif not passed and built and package:
             self._stop(f"{package}: the test process failed without a verdict")
 
-    def _take(self, block: Block, *, passed: bool, package: str | None) -> None:
-        failures, died = block.close(passed=passed)
+    def _take(self, block: Block, *, passed: bool, package: str | None, whole: bool = True) -> None:
+        failures, died = block.close(passed=passed, whole=whole)
         if died is not None:
             self._stop(f"{package}: {died}" if package else died)
         for ids, more in ((self._passed, block.passed), (self._skipped, block.skipped)):
@@ -211,9 +211,9 @@ class GoTest:
 
     def found(self, exit_code: int | None) -> Found:
         """Failures in the order of the packages, then what did not compile."""
-        self._close(passed=exit_code == 0)
-        for package in list(self._blocks):
-            self._finish(package, passed=exit_code == 0, built=True)
+        self._close(passed=exit_code == 0, whole=exit_code is not None)
+        for package, block in list(self._blocks.items()):
+            self._take(block, passed=exit_code == 0, package=package, whole=False)
         failed = {one.id for one in self._failures.values()}
         parents = {"/".join(parts[:n]) for parts in (name.split("/") for name in failed) for n in range(1, len(parts))}
         told = [one for one in self._failures.values() if one.message or one.id not in parents]

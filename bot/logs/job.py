@@ -23,6 +23,7 @@ _QUIET = re.compile(r"Run actions/(?:checkout|setup-[\w-]+|cache\S*|upload-\S+|d
 _ROW = re.compile(rf"{ROW_LIKE}|{PAREN_ROW}|\s+\d+:\d+\s+(?:error|warning)\s")
 """What problem matchers mark: rows of compilers and linters."""
 
+_FULL_ROW = re.compile(r"[^\s:]+:\d+:\d+: \S")
 _MOST_STEPS = 500
 _HEAD_LINES = 400
 
@@ -213,7 +214,8 @@ class _Job:
             return False
         rest = text.removeprefix("Error: ").removeprefix("Warning: ")
         found = _EXIT.match(rest)
-        row = not rest.endswith(":") and _ROW.match(rest) is not None  # else the message of a JavaScript error
+        said = not rest.endswith(":") or _FULL_ROW.match(rest) is not None  # else the message of a JavaScript error
+        row = said and _ROW.match(rest) is not None
         if found:
             self._exit(int(found.group(1)))
         elif row:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -10,8 +11,10 @@ from bot.logs import as_schema, read_job
 CORPUS = Path(__file__).parents[2] / "corpus"
 LOGS = [
     path
-    for path in sorted(CORPUS.glob("*/*.log"))[::5]
-    if b"Z ##[group]Run " in path.read_bytes() and b"\tRun " not in path.read_bytes()[:20_000]
+    for path in sorted(CORPUS.glob("*/*.log"))
+    if crc32(path.name.encode()) % 6 == 0  # the same ones, whatever else joins the corpus
+    and b"Z ##[group]Run " in path.read_bytes()
+    and b"\tRun " not in path.read_bytes()[:20_000]
 ]
 IDS = [f"{path.parent.name}-{path.stem}" for path in LOGS]
 
