@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.findings import Check, CheckKind, Failure, Finding, Report
-from bot.logs.clean import lines
+from bot.logs.clean import blocks
 from bot.logs.command import formats_of
 from bot.logs.events import Events, read_events
 from bot.logs.output import Output, Read
@@ -31,8 +31,8 @@ def read_output(
     by itself. `blocked` is set when the check stopped before judging, so that silence never counts as success.
     """
     reader = Output(_formats(check), script=check.command)
-    for line in lines([output]):
-        reader.feed(line)
+    for block in blocks([output]):
+        reader.feed_block(block)
     read = reader.close(exit_code)
     ran = read_events(events) if events else Events()
     findings = _findings(read, ran)

@@ -11,9 +11,12 @@ LONGEST = 4_000_000
 SHOWN = 20_000
 """Characters of one line that regular expressions get to see; only JSON is read from longer lines."""
 
+STAMP = r"\ufeff?+[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]++)?+Z ?+"
+"""Pattern of the time that GitHub writes before each line."""
+
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
     r"|\x1b[ -/]*[0-~]"  # every other escape
     r"|\x1b"
 )
@@ -23,19 +26,24 @@ _CONTROL = bytes(code for code in [*range(32), 127] if code not in b"\t\n\r\x1b"
 
 
 def lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Split bytes into lines; invalid UTF-8 becomes U+FFFD; a carriage return inside a line starts a new one.
+    """The lines of `blocks`."""
+    for block in blocks(chunks):
+        yield from block.split("\n")
 
-    Control characters other than tab and escape are left out.
 
+def blocks(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Bytes as text, whole lines at a time, separated by newlines; invalid UTF-8 becomes U+FFFD.
+
+    A carriage return inside a line starts a new one. Control characters other than tab and escape are left out.
     Memory is bound by the longest chunk and LONGEST, whatever the chunks are cut into.
     """
     for block in _blocks(chunks):
         text = block.translate(None, _CONTROL).decode("utf-8", "replace")
-        if "\r" not in text:
-            yield from text.split("\n")
-            continue
-        for line in text.split("\n"):
-            yield from _overwritten(line)
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
+        if "\r" in text:
+            text = "\n".join(part for line in text.split("\n") for part in _overwritten(line))
+        yield text
 
 
 def _overwritten(line: str) -> Iterator[str]:
@@ -68,10 +76,17 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def plain(line: str) -> str:
     """Without terminal escapes, and without colours whose escape got lost."""
-    if "\x1b" in line:
-        line = _COLOUR.sub("", line)
-    if "\x1b" in line:
-        line = _ESCAPES.sub("", line)
-    if "[0m" in line:
-        line = _ORPHANS.sub("", line)
-    return line
+    line = _unescaped(line)
+    return _ORPHANS.sub("", line) if "[0m" in line else line
+
+
+def plain_block(text: str) -> str:
+    """The same for many lines at once."""
+    text = _unescaped(text)
+    return "\n".join(map(plain, text.split("\n"))) if "[0m" in text else text
+
+
+def _unescaped(text: str) -> str:
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    return _ESCAPES.sub("", text) if "\x1b" in text else text

@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from bot.domain.findings import CheckKind, JobLog, Report, Step
-from bot.logs.clean import lines, plain
+from bot.logs.clean import STAMP, blocks, plain, plain_block
 from bot.logs.command import command_kind, formats_of
 from bot.logs.output import Output, Read
 from bot.logs.parser import PAREN_ROW, ROW_LIKE
 
-_STAMP = re.compile(r"\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z ?")
+_STAMP = re.compile(STAMP)
+_HEAD = re.compile(rf"\n(?=(?:{STAMP})?+##\[group\]Run )")
+_MARK = re.compile(rf"\n(?:{STAMP})?+(?:##\[|Clea)")
+_BROKEN_STAMP = re.compile(rf"\n(?!{STAMP})\ufeff?[0-9T:.-]{{0,27}}[\x1b\[][^\n]*Z")
 _CYAN = "\x1b[36;1m"
 _EXIT = re.compile(r"(?:Process completed|Docker run failed) with exit code (-?\d{1,9})")
 _QUIET = re.compile(r"Run actions/(?:checkout|setup-[\w-]+|cache\S*|upload-\S+|download-\S+)@")
@@ -84,6 +87,18 @@ def _report(name: str, command: str | None, exit_code: int | None, read: Read) -
     )
 
 
+def _cleaned(text: str) -> tuple[str, bool]:
+    """(the lines without terminal escapes, True), or the lines as they are and False.
+
+    The latter where taking escapes out would make what a program printed look like the runner's own words.
+    """
+    cleaned = plain_block(text)
+    same = not ("##[" in cleaned or "Clea" in cleaned) or len(_MARK.findall(text)) == len(_MARK.findall(cleaned))
+    if same and not _BROKEN_STAMP.search(text):
+        return cleaned, True
+    return text, False
+
+
 class _Job:
     """The state machine over the lines of a job."""
 
@@ -99,13 +114,35 @@ class _Job:
         self._preamble = False
         self._sink: Callable[[str], None] | None = None
 
+    def feed_block(self, block: str) -> None:
+        """Take many lines, separated by newlines."""
+        for part in _HEAD.split(block) if "##[group]Run " in block else (block,):
+            first, newline, rest = part.partition("\n")
+            self.feed(first)
+            if newline:
+                self._feed_rest("\n" + rest)
+
+    def _feed_rest(self, text: str) -> None:
+        """Lines, each behind its newline, none of which begins a step."""
+        at, bulk, dirty = 0, True, "\x1b" in text or "[0m" in text
+        while at >= 0:
+            if bulk and self._sink is not None and self._prefix is None and self.step is not None:
+                if dirty:
+                    text, bulk = _cleaned(text[at:])
+                    at, dirty = 0, False
+                at = self.step.output.skip(text, at, stamped=True) if bulk else at
+                if at < 0:
+                    return
+            end = text.find("\n", at + 1)
+            self.feed(text[at + 1 : end] if end >= 0 else text[at + 1 :])
+            at = end
+
     def feed(self, raw: str) -> None:
         """Take one line as it stands in the file."""
-        if raw[27:29] == "Z " and raw[10:11] == "T" and raw[4:5] == "-":
-            text = raw[29:]
+        found = _STAMP.match(raw)
+        if found:
+            text = raw[found.end() :]
             self.stamped = True
-        elif raw[4:5] == "-" or raw[:1] == "\ufeff":
-            text = self._unstamped(raw)
         elif self._prefix is not None or ("\t" in raw and not self.stamped):
             text = self._unprefixed(raw)
         else:
@@ -128,13 +165,6 @@ class _Job:
             return
         elif self.step is None or self.step.exit_code is None:
             self._output(text)
-
-    def _unstamped(self, raw: str) -> str:
-        found = _STAMP.match(raw)
-        if found is None:
-            return raw
-        self.stamped = True
-        return raw[found.end() :]
 
     def _unprefixed(self, raw: str) -> str:
         """`job<TAB>step<TAB>timestamp text`."""
@@ -274,6 +304,6 @@ def read_job(chunks: Iterable[bytes], *, name: str = "job") -> JobLog:
     Lines before the first step, or in a file that is no GitHub log at all, form a step without a name.
     """
     job = _Job()
-    for line in lines(chunks):
-        job.feed(line)
+    for block in blocks(chunks):
+        job.feed_block(block)
     return job.close(name)

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from bot.domain.findings import CheckKind, Diagnostic, Failure, Finding
-from bot.logs.clean import SHOWN, plain
+from bot.logs.clean import SHOWN, plain, plain_block
 from bot.logs.parser import MOST, MOST_IDS, Found, Parser
-from bot.logs.table import PARSERS, prefilter, together
+from bot.logs.table import PARSERS, together, wanted
 
 _STREAM = re.compile(
     r"(?P<turbo>@?[\w.-]+(?:/[\w.-]+)*:[A-Za-z][\w.-]*(?::[\w.-]+)*): ?"  # turbo, nx: `@scope/pkg:task: `
@@ -37,13 +37,32 @@ class Output:
     ) -> None:
         self._names = together(formats)
         self._parsers: dict[str, Parser] = {n: f.parser() for n, f in PARSERS.items() if n in self._names}
-        self._starts, pattern = prefilter(self._names)
-        self._fits = pattern.match
         self._holder: Parser | None = None
         self._streams: dict[str, Output] = {}
         self._mixed = not nested and formats is None
+        self._wanted = wanted(self._names, (_STREAM.pattern,) if self._mixed else ())
+        self._fits = self._wanted.line.match
         if script:
             self.feed("$ " + script.replace("\\\n", " ").replace("\n", "; "))
+
+    def feed_block(self, text: str) -> None:
+        """Take many lines, separated by newlines."""
+        text = "\n" + plain_block(text)
+        at = self.skip(text, 0, stamped=False)
+        while at >= 0:
+            end = text.find("\n", at + 1)
+            self.feed(text[at + 1 : end] if end >= 0 else text[at + 1 :])
+            at = self.skip(text, end, stamped=False) if end >= 0 else -1
+
+    def skip(self, text: str, at: int, *, stamped: bool) -> int:
+        """Place of the first newline from `at` on with a line behind it that must be fed; -1 when there is none.
+
+        Most lines of most logs mean nothing to anybody: they are passed over without a step of Python for each.
+        """
+        if self._holder is not None:
+            return at
+        found = (self._wanted.stamped if stamped else self._wanted.block).search(text, at)
+        return found.start() if found else -1
 
     def feed(self, line: str) -> None:
         """Take one raw line."""
@@ -60,11 +79,12 @@ class Output:
                 return
         elif self._mixed and (": " in line or " |" in line) and self._elsewhere(line):
             return
-        if line.startswith(self._starts) or self._fits(line):
+        if self._fits(line):
             self._offer(line, holder)
 
     def _offer(self, line: str, asked: Parser | None) -> None:
-        for parser in self._parsers.values():
+        for name in self._wanted.takers(line):
+            parser = self._parsers[name]
             if parser is asked:
                 continue
             taken = parser.feed(line)

@@ -12,6 +12,7 @@ from bot.logs.annotations import Annotations
 from bot.logs.bandit import Bandit
 from bot.logs.black import Black
 from bot.logs.cargo import Cargo
+from bot.logs.clean import STAMP
 from bot.logs.doctest import Doctest
 from bot.logs.eslint import Eslint
 from bot.logs.flake8 import Flake8
@@ -50,6 +51,9 @@ class Format:
     parser: type[Parser]
     with_others: tuple[str, ...] = ()
 
+
+_NAME = 500
+"""No path or title that somebody prints before a colon is longer; keeps long lines from being read again and again."""
 
 PARSERS: Mapping[str, Format] = {
     "pytest": Format(kind=CheckKind.TESTS, parser=Pytest, with_others=("junit",)),
@@ -107,10 +111,56 @@ def together(names: Collection[str] | None) -> frozenset[str]:
     return frozenset(known.union(*(PARSERS[name].with_others for name in known)))
 
 
+class Filter:
+    """Which lines some formats want to see, and which of them want a given line.
+
+    `line` fits the lines that somebody wants. Each match of `block` begins at the newline before such a line;
+    `stamped` is the same for lines behind GitHub's timestamps, where the runner's own lines are wanted as well.
+    """
+
+    def __init__(self, names: frozenset[str], more: tuple[str, ...]) -> None:
+        forms = {name: form.parser for name, form in PARSERS.items() if name in names}
+        self._starts = {name: parser.starts for name, parser in forms.items()}
+        self._owners: dict[str, set[str]] = {}
+        for name, parser in forms.items():
+            for pattern in parser.patterns:
+                self._owners.setdefault(_within_line(pattern), set()).add(name)
+        starts = sorted({start for parser in forms.values() for start in parser.starts}, key=len, reverse=True)
+        started = "|".join(map(re.escape, starts)) or r"(?!)"
+        patterns = [f"(?:{pattern})" for pattern in self._owners]
+        any_of = "|".join([started, *patterns, *(f"(?:{_within_line(pattern)})" for pattern in more)])
+        self.line = re.compile(any_of, re.MULTILINE)
+        self.block = re.compile(rf"\n(?:{any_of})", re.MULTILINE)
+        self.stamped = re.compile(rf"\n(?:{STAMP})?+(?:##\[|Clea|{any_of})", re.MULTILINE)
+        each = (f"(?:(?={pattern}()))?" for pattern in patterns)
+        self._each = re.compile(f"(?:(?=({started})))?" + "".join(each), re.MULTILINE).match
+        self._takers: dict[tuple[str | None, ...], tuple[str, ...]] = {}
+
+    def takers(self, line: str) -> tuple[str, ...]:
+        """The formats that want a line, in the order of the table."""
+        found = self._each(line)
+        key = found.groups() if found else ()
+        if key not in self._takers:
+            self._takers[key] = self._named(key)
+        return self._takers[key]
+
+    def _named(self, found: tuple[str | None, ...]) -> tuple[str, ...]:
+        """`found`: the longest beginning that fits, and for each pattern "" if it fits, else None."""
+        names = {name for name, starts in self._starts.items() if found[0] is not None and found[0].startswith(starts)}
+        for owners, hit in zip(self._owners.values(), found[1:], strict=True):
+            names |= owners if hit is not None else set()
+        return tuple(name for name in PARSERS if name in names)
+
+
 @lru_cache(maxsize=256)
-def prefilter(names: frozenset[str]) -> tuple[tuple[str, ...], re.Pattern[str]]:
-    """(beginnings, pattern): a line that neither fits is of no interest to any of the formats."""
-    forms = [form for name, form in PARSERS.items() if name in names]
-    starts = tuple(dict.fromkeys(start for form in forms for start in form.parser.starts))
-    patterns = dict.fromkeys(pattern for form in forms for pattern in form.parser.patterns)
-    return starts, re.compile("|".join(f"(?:{pattern})" for pattern in patterns) or r"(?!)")
+def wanted(names: frozenset[str], more: tuple[str, ...] = ()) -> Filter:
+    """The lines that one of the formats, or one of `more` patterns, fits; nobody wants any other line."""
+    return Filter(names, more)
+
+
+def _within_line(pattern: str) -> str:
+    """The pattern, kept inside of one line and, where it looks for what follows a name, to names of a sane length."""
+    pattern = re.sub(
+        r"\[\^((?:\\.|[^\]\\])*)\]([+*])\+", lambda m: f"[^\\n{m[1]}]{{{int(m[2] == '+')},{_NAME}}}+", pattern
+    )
+    return re.sub(r"\[\^(?!\\n)", r"[^\\n", pattern)

@@ -33,6 +33,8 @@ def check(log: bytes) -> float:
     packet(job)
     size = 1 + len(log) % 5000
     assert read_job(log[at : at + size] for at in range(0, len(log), size)) == job, "chunks matter"
+    if len(log) < 50_000:
+        assert read_job(line + b"\n" for line in log.split(b"\n")) == read_job([log + b"\n"]), "blocks matter"
     return seconds
 
 
