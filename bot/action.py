@@ -69,7 +69,7 @@ def run(trigger: Trigger, config: Config, ports: Ports) -> Told:
         outcome = story.tell()
     except Fault as fault:
         outcome = story.end(OutcomeKind.FAULTED, str(fault), fix=fault.fix)
-    outcome = replace(outcome, seconds=ports.clock() - began)
+    outcome = ports.redactor.inside(replace(outcome, seconds=ports.clock() - began))
     outcome = replace(outcome, chain_head=ports.trail.finish(outcome))
     return _deliver(outcome, story.run, ports)
 
@@ -82,7 +82,8 @@ def _deliver(outcome: Outcome, run: FailedRun, ports: Ports) -> Told:
             outcome = replace(outcome, kind=OutcomeKind.IGNORED, reason=reason)
         effects = [_redacted(effect, ports.redactor) for effect in submit.plan(outcome, run)]
         return Told(outcome=outcome, run=run, delivered=ports.forge.deliver(effects))
-    except Fault as fault:
+    except Fault as error:
+        fault = Fault(ports.redactor.text(str(error)), fix=error.fix)
         if outcome.kind is OutcomeKind.FAULTED:  # the first fault is the one to mend
             return Told(outcome=outcome, run=run, delivered=Delivered(notes=(f"not commented: {fault}. {fault.fix}",)))
         outcome = replace(outcome, kind=OutcomeKind.FAULTED, reason=f"not delivered: {fault}", fix=fault.fix)

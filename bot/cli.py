@@ -18,6 +18,7 @@ from bot import __version__
 from bot.config import OUT, SETTINGS
 from bot.domain.attempt import EXIT, Fault, InputError, OutcomeKind
 from bot.redact import Redactor, secrets_in
+from bot.report.neutralise import log_safe
 
 LOG = "a job's log, a folder of logs, or the zip of a run's logs"
 
@@ -73,7 +74,12 @@ def main(argv: list[str] | None = None) -> int:
     """Run one verb and return its exit status: 0 done, 1 not repaired, 2 usage or configuration, 3 fault."""
     args = parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupted)
-    clean = Redactor(secrets_in(os.environ)).text
+    redacted = Redactor(secrets_in(os.environ)).text
+
+    def clean(text: str) -> str:
+        """Attack: a path or a traceback with a line that the runner takes for a workflow command."""
+        return log_safe(redacted(text))
+
     try:
         return VERBS[args.verb](args, os.environ)
     except InputError as error:

@@ -7,7 +7,12 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any, TypeVar, cast
 from urllib.parse import quote, quote_plus
+
+T = TypeVar("T")
 
 MARK = "[redacted]"
 
@@ -96,6 +101,31 @@ class Redactor:
     def data(self, data: bytes) -> bytes:
         """The same for bytes of any encoding that extends ASCII; bytes that are not UTF-8 come out as they were."""
         return self.text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+    def inside(self, value: T) -> T:
+        """The same for every text within a value of our own types; bytes and the keys of mappings stay as they are.
+
+        Attack: a text that is cut, wrapped or escaped for Markdown holds a secret in a form that nobody looks for: it
+        must be cleaned before it is written into anything.
+        """
+        return cast(T, self._inside(value, {}))
+
+    def _inside(self, value: Any, seen: dict[str, str]) -> Any:
+        if isinstance(value, Enum):
+            return value
+        if isinstance(value, str):
+            if value not in seen:
+                seen[value] = self.text(value)
+            return seen[value]
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(
+                value, **{f.name: self._inside(getattr(value, f.name), seen) for f in fields(value) if f.init}
+            )
+        if isinstance(value, tuple | list | frozenset):
+            return type(value)(self._inside(item, seen) for item in value)
+        if isinstance(value, Mapping):
+            return {key: self._inside(item, seen) for key, item in value.items()}
+        return value
 
 
 def _forms(secret: str) -> set[str]:

@@ -28,7 +28,7 @@ NETWORK = (
 
 def run(_args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """However it ends, the job's page says why: annotation, summary and outputs."""
-    console = Console(sys.stdout, time.monotonic, runner=True)
+    console = Console(sys.stdout, time.monotonic, Redactor(secrets_in(environ)).text, runner=True)
     fail_on = environ.get("INPUT_FAIL-ON") or Config.fail_on
     try:
         told, fail_on = _woken(console, environ)
@@ -115,9 +115,9 @@ def _publish(told: action.Told, environ: Mapping[str, str]) -> None:
         "trail": OUT if outcome.chain_head else "",
         "chain-head": outcome.chain_head,
     }
-    _append(environ.get("GITHUB_OUTPUT"), "".join(f"{name}={value}\n" for name, value in outputs.items()))
-    summary = report.job_summary(outcome, told.run, delivered)
-    _append(environ.get("GITHUB_STEP_SUMMARY"), Redactor(secrets_in(environ)).text(summary))
+    clean = Redactor(secrets_in(environ)).text
+    _append(environ.get("GITHUB_OUTPUT"), clean("".join(f"{name}={value}\n" for name, value in outputs.items())))
+    _append(environ.get("GITHUB_STEP_SUMMARY"), clean(report.job_summary(outcome, told.run, delivered)))
 
 
 def _append(path: str | None, text: str) -> None:

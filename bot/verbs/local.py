@@ -17,6 +17,7 @@ from bot.adapters.local_forge import LocalForge
 from bot.config import SETTINGS
 from bot.domain.attempt import EXIT, InputError, OutcomeKind
 from bot.domain.ports import Trigger
+from bot.redact import Redactor, secrets_in
 
 DEMO = Path(__file__).parents[1] / "demo"
 """The bundled broken repository, its CI log and the recorded replies."""
@@ -65,7 +66,7 @@ def _repair_here(
     logs = log_files.contents(log) if log else {}
     forge = LocalForge(repo=repo, out=args.out, logs=logs)
     settings = config.load((config.FILE, config.read_file(forge.settings())), ("flag", _flags(args)), strict=strict)
-    console = Console(sys.stdout, time.monotonic)
+    console = Console(sys.stdout, time.monotonic, Redactor(secrets_in(environ)).text)
     trigger = Trigger(repository=repo.resolve().name, event="local", branch=workspace.branch, sha=workspace.head)
     with wiring.scratch() as scratch:
         return wiring.run(trigger, settings, console, forge, workspace, scratch, args.out / "trail", environ)

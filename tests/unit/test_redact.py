@@ -7,6 +7,7 @@ import json
 import sys
 import time
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,9 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bot
+from bot import report as reports
+from bot.domain.attempt import OutcomeKind
+from bot.domain.findings import Failure
 from bot.domain.packet import PacketFailure, RepairPacket, Span
+from bot.domain.ports import FailedRun, Trigger
 from bot.packets import redact_packet
 from bot.redact import MARK, Redactor, visible
+from tests.fakes import outcomes
 
 # Made up here, and put together at run time so that no secret scanner takes this file for a leak.
 SIXTEEN, FORTY = "A1b2C3d4E5f6G7h8", "a1B2c3D4e5F6g7H8i9J0" * 2
@@ -200,3 +206,24 @@ def test_a_packet_loses_secrets_everywhere_and_hidden_text_outside_of_source() -
     (failure,) = clean.failures
     assert failure.test == "t<U+202E>" and failure.actual is None
     assert failure.span and failure.span.source == f"x = 'a\u200bb'\nkey = '{MARK}'"
+
+
+def test_no_report_holds_a_secret_that_markdown_would_escape_or_a_line_would_cut() -> None:
+    """Attack: `-_` within a key reads `-\\_` in Markdown, and a text of 200 characters ends in the middle of a key."""
+    key = "sk-" + "ant-api03-Ab-_Cd_-x--yz_-Qw9_-tail"
+    failure = Failure(tool="pytest", id=f"t.py::t[{key}]", message="x" * 190 + key, assertion=f"{key} {key}")
+    report = replace(outcomes.suite_report(frozenset()), exit_code=1, findings=(failure,))
+    leaky = replace(
+        outcomes.ended(OutcomeKind.IMPROVED, reason=f"{key} failed again: `{key}`", rationale=key, fix="y" * 590 + key),
+        baseline=(report,), final=(report,), held_out=key, flaky=frozenset({key}),
+    )  # fmt: skip
+    outcome = Redactor([key]).inside(leaky)
+    run = FailedRun(trigger=Trigger(repository="o/r", event="workflow_run", branch="b", sha="a" * 40))
+    for told in (
+        reports.pull_request_body(outcome, run),
+        reports.history_comment(outcome, run),
+        reports.job_summary(outcome, run),
+        reports.terminal(outcome),
+    ):
+        assert MARK in told.replace("\\", "") and "api03" not in told
+    assert outcome.kind is OutcomeKind.IMPROVED and outcome.files == leaky.files
