@@ -6,24 +6,59 @@ import functools
 import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from github import Auth, Github, GithubException
+from github import Auth, BadAttributeException, Github, GithubException
 from github.Repository import Repository
 from github.Requester import Requester
 
 from bot.domain.attempt import Fault, InputError
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 NOT_PERMITTED = "github actions is not permitted to create"
 _LONGEST = 200
 _NETWORK = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 _TRANSIENT = (*_NETWORK, json.JSONDecodeError)
+
+
+_GARBLED = (
+    *(AssertionError, AttributeError, KeyError, TypeError, ValueError, RuntimeError),
+    *(BadAttributeException, GithubException),
+)
+"""What PyGithub, which takes every answer for GitHub's, raises on the page of a proxy, or on a link to another host."""
+
+MOST = 10_000
+"""Items of one list that are looked at: more than GitHub lets a run have jobs, or a pull request comments."""
+
+
+def readable(method: Callable[P, T]) -> Callable[P, T]:
+    """The method, with a Fault where what came back cannot have been GitHub's answer."""
+
+    @functools.wraps(method)
+    def careful(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(*args, **kwargs)
+        except _GARBLED as error:
+            raise Fault(
+                f"what came back from GitHub's API is not GitHub's answer ({type(error).__name__}: {str(error)[:100]})",
+                fix="Check GITHUB_API_URL, and that no proxy or login page answers in GitHub's place; then run again.",
+            ) from error
+
+    return careful
+
+
+def listed(items: Iterable[T]) -> Iterator[T]:
+    """The items of a list over all its pages; raises Fault where the pages never end."""
+    for number, item in enumerate(items):
+        if number >= MOST:
+            raise Fault(f"a list of GitHub's has more than {MOST} items", fix="Run the job again.")
+        yield item
 
 
 class Denied(Fault):
@@ -72,9 +107,9 @@ class Patience:
         if not rate_limited(error) and error.status < 500:
             return None
         headers = error.headers or {}
-        if headers.get("retry-after", "").isdigit():
+        if headers.get("retry-after", "").isdecimal():
             return float(headers["retry-after"]) + self.jitter()
-        if headers.get("x-ratelimit-remaining") == "0" and headers.get("x-ratelimit-reset", "").isdigit():
+        if headers.get("x-ratelimit-remaining") == "0" and headers.get("x-ratelimit-reset", "").isdecimal():
             return max(0.0, float(headers["x-ratelimit-reset"]) - self.clock()) + 1 + self.jitter()
         return 60 + self.jitter() if rate_limited(error) else backoff
 
@@ -167,7 +202,8 @@ class Hub:
                 f"GitHub kept answering {error.status} while {doing}",
                 fix="See https://www.githubstatus.com, then run the job again: it goes on where it stopped.",
             )
-        what, fix = _PLAIN.get(error.status, _REFUSED)
+        no_commit = error.status == 409 and "empty" in said
+        what, fix = _NO_COMMIT if no_commit else _PLAIN.get(error.status, _REFUSED)
         words = {"doing": doing, "said": said, "need": need, "status": error.status, "repository": self.name}
         return Fault(what.format(**words), fix=fix.format(**words))
 
@@ -186,6 +222,7 @@ class Hub:
 
 
 _REFUSED = ("GitHub refused ({status} {said}) while {doing}", "Remove what GitHub names, then run the job again.")
+_NO_COMMIT = ("GitHub refused ({said}) while {doing}", "Push a first commit to {repository}: it has none.")
 _PLAIN = {
     401: (
         "GitHub does not accept the token ({said}) while {doing}",
@@ -194,11 +231,6 @@ _PLAIN = {
     404: (
         "GitHub does not find it, or hides it from this token: {doing}",
         "Check that it exists in {repository}, and that `permissions:` of the workflow holds `{need}`.",
-    ),
-    409: ("GitHub refused ({said}) while {doing}", "Push a first commit to {repository}: it has none."),
-    410: (
-        "the logs have expired while {doing}",
-        "Re-run the failed jobs in GitHub, so that there are fresh logs to read.",
     ),
 }
 

@@ -116,6 +116,8 @@ def _row(hub: Hub, path: str, content: bytes | None, mode: str | None) -> InputG
         return InputGitTreeElement(path, mode or _FILE, "blob", content=text)
     encoded = base64.b64encode(content).decode()
     blob = hub.do(f"storing {path}", NEED, lambda: hub.repo.create_git_blob(encoded, "base64"))
+    if not blob.sha:  # without a name, the row would remove the file
+        raise Fault(f"GitHub did not say where it stored {path}", fix="Run the job again.")
     return InputGitTreeElement(path, mode or _FILE, "blob", sha=blob.sha)
 
 

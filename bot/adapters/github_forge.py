@@ -12,7 +12,7 @@ from github.WorkflowRun import WorkflowRun
 
 from bot import event
 from bot.adapters import github_commit, github_logs, github_talk
-from bot.adapters.github_api import Denied, Hub, Patience
+from bot.adapters.github_api import Denied, Hub, Patience, readable
 from bot.config import FILE
 from bot.domain.attempt import InputError
 from bot.domain.ports import Comment, Commit, Delivered, Effect, FailedRun, Ignored, PullRequest, Trigger
@@ -53,6 +53,7 @@ class GitHubForge:
         """Give the connections back."""
         self._hub.client.close()
 
+    @readable
     def settings(self) -> bytes | None:
         """The bot's own settings on the default branch, None when there are none.
 
@@ -70,6 +71,7 @@ class GitHubForge:
 
     # --- who woke us
 
+    @readable
     def resolve(self, trigger: Trigger) -> Trigger | Ignored:
         """What the event could not say: may its author ask, which run, whose branch, which commit.
 
@@ -92,6 +94,7 @@ class GitHubForge:
             pull_request=trigger.pull_request or (pulls[0] if pulls else None),
         )
 
+    @readable
     def permission(self, login: str) -> str:
         """A person's right in this repository: admin, write, read or none (maintain is write, triage read)."""
 
@@ -134,6 +137,7 @@ class GitHubForge:
 
     # --- what failed
 
+    @readable
     def failed_run(self, trigger: Trigger) -> FailedRun:
         """Every failed job of the attempt with its raw log, and the commit of the workflow's last success before it.
 
@@ -165,12 +169,14 @@ class GitHubForge:
                 return ours[0].head_sha
         return None
 
+    @readable
     def head(self, branch: str) -> str | None:
         """The commit that `branch` points at now, None when there is no such branch."""
         return github_commit.head(self._hub, branch)
 
     # --- what to leave behind
 
+    @readable
     def deliver(self, effects: Sequence[Effect]) -> Delivered:
         """Make every effect so, in order. Stops, with a note, where another run's branch stands in the way."""
         done = Delivered()

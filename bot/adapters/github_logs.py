@@ -11,7 +11,7 @@ from github.PaginatedList import PaginatedList
 from github.Requester import Requester
 from github.WorkflowJob import WorkflowJob
 
-from bot.adapters.github_api import Hub
+from bot.adapters.github_api import Hub, listed
 from bot.adapters.log_files import LOG_BYTES, capped
 from bot.domain.attempt import Fault
 
@@ -25,7 +25,7 @@ def failed_jobs(hub: Hub, run_id: int, attempt: int) -> list[WorkflowJob]:
 
     def step() -> list[WorkflowJob]:
         jobs: PaginatedList[WorkflowJob] = PaginatedList(WorkflowJob, hub.client.requester, url, None, list_item="jobs")
-        return [job for job in jobs if job.conclusion in FAILED]
+        return [job for job in listed(jobs) if job.conclusion in FAILED]
 
     return hub.do(f"listing the jobs of run {run_id}", "actions: read", step)
 

@@ -9,7 +9,7 @@ from github.Issue import Issue
 from github.IssueComment import IssueComment
 from github.PullRequest import PullRequest as Pull
 
-from bot.adapters.github_api import Denied, Hub, message
+from bot.adapters.github_api import Denied, Hub, listed, message
 from bot.domain.attempt import Fault
 from bot.domain.ports import Comment, PullRequest
 
@@ -32,9 +32,9 @@ def pull_request(hub: Hub, effect: PullRequest) -> Pull:
 def find(hub: Hub, branch: str) -> Pull | None:
     """The open pull request from our own branch, else the newest closed one."""
     owner = hub.repo.full_name.split("/")[0]
-    listed = hub.repo.get_pulls(state="all", head=f"{owner}:{branch}")
+    found = listed(hub.repo.get_pulls(state="all", head=f"{owner}:{branch}"))
     # GitHub answers with every pull request when it cannot make sense of `head`
-    ours = [pull for pull in listed if pull.head.ref == branch and pull.head.label == f"{owner}:{branch}"]
+    ours = [pull for pull in found if pull.head.ref == branch and pull.head.label == f"{owner}:{branch}"]
     return next((pull for pull in ours if pull.state == "open"), ours[0] if ours else None)
 
 
@@ -88,7 +88,7 @@ def comment(hub: Hub, number: int, effect: Comment) -> IssueComment:
     issue = Issue(hub.client.requester, attributes={"url": f"{hub.repo.url}/issues/{number}"}, completed=True)
 
     def step() -> IssueComment:
-        found = next((one for one in issue.get_comments() if _ours(hub, one, marker)), None)
+        found = next((one for one in listed(issue.get_comments()) if _ours(hub, one, marker)), None)
         try:
             if found is not None and found.body != body:
                 found.edit(body)

@@ -42,6 +42,7 @@ class Order:
     headers: dict[str, str]
     skip: int
     late: bool
+    raw: bytes | None = None
 
     def takes(self, method: str, path: str) -> bool:
         """Whether this request is the one to fail; counts it."""

@@ -78,12 +78,14 @@ class ApiHandler(Handler):
                 desk.writes += 1
                 if desk.on_write:
                     desk.on_write(desk.writes, self.command, path)
-        out = b"" if payload is None else json.dumps(payload).encode()
+        out = payload if isinstance(payload, bytes) else b"" if payload is None else json.dumps(payload).encode()
         return status, [*headers.items(), ("Content-Type", "application/json; charset=utf-8")], out
 
     def _judged(self, path: str, query: str, body: Any) -> tuple[int, Any, dict[str, str]]:
         desk = self.server.desk
         order = next((order for order in desk.orders if order.takes(self.command, path)), None)
+        if order and order.raw is not None:
+            return order.status, order.raw, order.headers
         try:
             if order and not order.late:
                 raise _failure(order)

@@ -173,14 +173,16 @@ class GitHubStandIn:
         headers: Mapping[str, str] | None = None,
         skip: int = 0,
         late: bool = False,
+        raw: bytes | None = None,
     ) -> None:
         """Let the next matching requests fail (`path` is searched as a regular expression; status 0 hangs up).
 
+        With `raw` this body is the answer, whatever it is, with `status` and `headers`.
         `late` lets the request take effect first, as when GitHub's answer is lost on the way.
         """
         order = Order(
             next=next, path=path, method=method, status=status, message=message, headers=dict(headers or {}),
-            skip=skip, late=late,
+            skip=skip, late=late, raw=raw,
         )  # fmt: skip
         self.desk.orders.append(order)
 

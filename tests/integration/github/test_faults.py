@@ -188,3 +188,58 @@ def test_token_is_in_no_record(make: Any) -> None:
     stand_in.add_run(logs={"tests": b"x"})
     forge.deliver(effects(stand_in.branches["main"]))
     assert TOKEN not in repr(stand_in.requests)
+
+
+def _whole_story(stand_in: GitHubStandIn, forge: GitHubForge) -> None:
+    asked = Trigger(
+        repository="octo/widgets", event="workflow_dispatch", branch="", sha="", run_id=next(iter(stand_in.world.runs))
+    )
+    found = forge.resolve(asked)
+    assert isinstance(found, Trigger)
+    forge.settings()
+    assert forge.head(found.branch) == found.sha
+    forge.failed_run(found)
+    forge.deliver(effects(found.sha, **{"logo.bin": b"\xff"}))
+
+
+@pytest.mark.parametrize("raw", [b"<html>Please log in</html>", b"", b"[null]"])
+def test_a_page_in_the_place_of_githubs_answer_is_a_fault_at_each_call(make: Any, raw: bytes) -> None:
+    """A proxy's login page, say. Never a crash, and never taken for a file that is gone or a branch that moved."""
+    stand_in, forge = make()
+    stand_in.add_run(logs={"tests": b"log"})
+    _whole_story(stand_in, forge)
+    calls = len(stand_in.requests)
+    for number in range(calls):
+        fresh, forge = make()
+        fresh.add_run(logs={"tests": b"log"})
+        fresh.fail(skip=number, status=200, raw=raw)
+        try:
+            _whole_story(fresh, forge)
+        except (Fault, InputError) as error:
+            assert str(error)
+        head = fresh.branches.get(BRANCH)
+        assert head is None or fresh.read(BRANCH, "logo.bin") == b"\xff", fresh.requests[number]
+
+
+@pytest.mark.parametrize("status", [301, 302, 307])
+def test_a_redirect_to_another_host_gets_no_token(make: Any, bare: Path, status: int) -> None:
+    """By another name the same machine; the stand-in there would say what it was shown."""
+    elsewhere, _ = make()
+    stand_in, forge = make()
+    url = elsewhere.server_url.replace("127.0.0.1", "127.0.0.2")
+    stand_in.fail(status=status, raw=b"", headers={"Location": f"{url}/repos/octo/widgets"})
+    with pytest.raises(Fault):
+        forge.head("main")
+    assert elsewhere.requests == []
+
+
+def test_pages_that_lead_to_another_host_or_never_end_are_faults(make: Any) -> None:
+    for host in ("127.0.0.2", "127.0.0.1"):
+        stand_in, forge = make()
+        run = stand_in.add_run(logs={"tests": b"log"})
+        found = trigger(stand_in, run)
+        url = f"{stand_in.api_url.replace('127.0.0.1', host)}/repos/octo/widgets/actions/runs/{run}/attempts/1/jobs"
+        body = b'{"total_count": 1, "jobs": [' + b",".join([b'{"id": 1, "conclusion": "success"}'] * 2000) + b"]}"
+        stand_in.fail(next=99, path="/jobs", status=200, raw=body, headers={"Link": f'<{url}?page=2>; rel="next"'})
+        with pytest.raises(Fault, match="is not GitHub's answer" if host == "127.0.0.2" else "more than 10000 items"):
+            forge.failed_run(found)
