@@ -66,7 +66,7 @@ def build(
     """The environment image's name; found when it was built before. Raises SetupFailed, or Fault."""
     base = base_image(client, environment.image)
     tag = environment_key(environment, base)
-    if client.images.list(name=f"{REPOSITORY}:{tag}"):
+    if client.api.images(name=f"{REPOSITORY}:{tag}", quiet=True):
         say("environment image found, set-up is not run again")
         return f"{REPOSITORY}:{tag}"
     way_out = egress() if environment.setup else None
@@ -92,9 +92,10 @@ def build(
 
 def _drop_overtaken(client: docker.DockerClient, trust: str) -> None:
     """Remove images that lost their name to a run that built the same environment at the same time."""
-    for image in client.images.list(filters={"dangling": True, "label": f"{TRUST}={trust}"}):
+    # The SDK's own list asks for each image anew, and fails where another run has removed one meanwhile.
+    for image in client.api.images(filters={"dangling": True, "label": f"{TRUST}={trust}"}, quiet=True):
         try:
-            client.images.remove(str(image.id))
+            client.images.remove(str(image))
         except docker.errors.APIError as error:
             if error.status_code not in (404, 409):  # another run removed it, or has boxes of it: the next build's work
                 raise

@@ -18,6 +18,7 @@ from typing import IO, Self
 
 import docker
 from docker.errors import NotFound
+from docker.models.networks import Network
 
 from bot.adapters import docker_environment
 from bot.adapters.docker_box import LABEL, Box, Plan, remove
@@ -235,12 +236,21 @@ def reap(client: docker.DockerClient, run_id: str, grace: timedelta) -> list[str
         if abandoned(_ended_at(client, listed["Id"]), now, grace):
             remove(client.api, listed["Id"])
             gone.append(listed["Id"])
-    for network in client.networks.list(filters={"label": LABEL}):
+    return gone + [
+        network.id for network in client.networks.list(filters={"label": LABEL}) if drop(network, now, grace)
+    ]
+
+
+def drop(network: Network, now: datetime, grace: timedelta) -> bool:
+    """Remove a network of a run that is no more; another run may do the same at this moment."""
+    try:
         network.reload()
-        if not network.attrs["Containers"] and abandoned(network.attrs["Created"], now, grace):
+        dead = not network.attrs["Containers"] and abandoned(network.attrs["Created"], now, grace)
+        if dead:
             network.remove()
-            gone.append(str(network.id))
-    return gone
+    except NotFound:
+        return False
+    return dead
 
 
 def _ended_at(client: docker.DockerClient, container: str) -> str:

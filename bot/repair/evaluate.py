@@ -59,8 +59,11 @@ def evaluate(
         result = sandbox.run(_request(check, environment, {**files, **protected}, limits, only, trace))
         return read(check, result), result
 
-    with ThreadPoolExecutor(max_workers=JOBS) as pool:
+    pool = ThreadPoolExecutor(max_workers=JOBS)
+    try:
         done = list(pool.map(one, chosen))
+    finally:  # an interrupt or a Fault does not wait for the other check: its box ends with the sandbox
+        pool.shutdown(wait=False, cancel_futures=True)
     if only is not None:
         done = [pair for pair in done if pair[0].collected or pair[0].findings] or done
     return Run(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import docker
 import pytest
 
 from bot.adapters.docker_box import LABEL
-from bot.adapters.docker_sandbox import DockerSandbox, reap
+from bot.adapters.docker_sandbox import DockerSandbox, drop, reap
 from bot.domain.execution import Request
 from tests.box.conftest import SMALL, Run
 
@@ -79,6 +80,12 @@ def test_boxes_of_a_killed_run_end_at_once_and_the_next_run_removes_them(
     time.sleep(1.1)
     assert set(left) <= set(reap(client, "another", timedelta(seconds=0)))
     assert boxes(client, run_id) == []
+
+
+def test_two_runs_that_remove_the_same_dead_network_do_not_fail(client: docker.DockerClient) -> None:
+    network = client.networks.create(f"selfrepair-{secrets.token_hex(4)}", internal=True, labels={LABEL: "dead"})
+    later = datetime.now(UTC) + timedelta(hours=1)
+    assert [drop(network, later, timedelta(0)) for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize(("sent", "how"), [(signal.SIGINT, "plain"), (signal.SIGTERM, "term")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -190,6 +191,26 @@ def test_a_broken_box_is_a_fault() -> None:
     sandbox = Broken()
     with pytest.raises(Fault, match="Docker does not answer"):
         evaluate(sandbox, "any", (PYTEST, RUFF), files={}, protected={}, limits=Limits())
+    sandbox.close()
+
+
+def test_what_ends_the_run_does_not_wait_for_the_other_checks() -> None:
+    """An interrupted run used to go on for as long as its longest check; now that ends with its box."""
+    going, ended = threading.Event(), threading.Event()
+
+    class Broken(LocalProcessSandbox):
+        def run(self, request: Request) -> Result:
+            if "ruff" in request.entrypoint[-1]:
+                going.set()
+                ended.wait(60)
+            assert going.wait(60)
+            raise Fault("Docker does not answer", fix="start Docker")
+
+    sandbox = Broken()
+    with pytest.raises(Fault, match="Docker does not answer"):
+        evaluate(sandbox, "any", (PYTEST, RUFF), files={}, protected={}, limits=Limits())
+    assert going.is_set() and not ended.is_set()
+    ended.set()
     sandbox.close()
 
 
