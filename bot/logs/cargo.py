@@ -54,6 +54,19 @@ class _Run:
         rows = [name for name, word in self.names.items() if word == "FAILED"]
         return self.listed or rows or list(self.blocks)
 
+    def complete(self) -> bool:
+        """Whether the names listed are ours: a list in a test's output does not name the first test shown."""
+        return self.now is None or (bool(self.listed) and (bool(self.names) or next(iter(self.blocks)) in self.listed))
+
+    def output(self, name: str) -> list[str]:
+        """What a test printed, with what was taken for another test's block: the names come only at the end."""
+        lines: list[str] = []
+        mine = False
+        for block, part in self.blocks.items():
+            mine = block == name or (mine and block not in self.listed)
+            lines += part if mine else []
+        return lines
+
     def may_fail(self, name: str) -> bool:
         """Whether a name under `failures:` is one of this run's tests."""
         return self.names.get(name, "?" if not self.names else "ok") not in ("ok", "ignored")
@@ -139,13 +152,13 @@ class Cargo:
     def _report(self, run: _Run, line: str) -> bool:
         """The report below the rows: each failing test's output, then the list of their names."""
         if run.state == "list":
-            name = line[4:] if line.startswith("    ") else ""
+            name = line[4:] if line.startswith("    ") and line[4:5] != " " else ""
             if not line:
                 return True
-            if run.may_fail(name) or (name and run.now is None):
+            if name and (run.may_fail(name) or run.now is None):
                 run.listed.append(name)
                 return True
-            if _RESULT.match(line) and (run.listed or run.now is None):
+            if _RESULT.match(line) and run.complete():
                 self._finish(run)
                 return True
             self._reopen(run)
@@ -174,7 +187,7 @@ class Cargo:
     def _finish(self, run: _Run) -> None:
         loose = _by_thread(run.loose)
         for name in run.failed():
-            lines = run.blocks.get(name) or loose.get(name) or ()
+            lines = run.output(name) or loose.get(name) or ()
             self._add(read_test("cargo", name, lines, own=run.own))
         self._tally(run)
         self._run, self.holding, self._ended = None, False, True

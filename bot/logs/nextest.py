@@ -17,7 +17,7 @@ _STATUS = re.compile(
     r"(?:\([^)]*\) )?(?P<binary>\S+) +(?P<name>\S.*)$"
 )
 _OLD_OUTPUT = re.compile(r"--- (?:TRY \d+ )?(?P<stream>STDOUT|STDERR|OUTPUT): +(?P<binary>\S+) +(?P<name>.+?) ---$")
-_NEW_OUTPUT = re.compile(r" +(?:stdout|stderr|output) ─+$")
+_NEW_OUTPUT = re.compile(r"(?: +|─+ )(?:stdout|stderr|output) ─+$")
 _SUMMARY = re.compile(r" +Summary \[[ >]*[\d.]+s\] +(?P<ran>\d+)(?:/\d+)? tests? run:")
 _PASSING = ("PASS", "LEAK", "FLAKY", "SLOW", "TERMINATING", "SKIP", "START", "RUNNING", "SETUP", "DELAY", "RETRY")
 _FRAME = re.compile(r"─{4,}|-{12}$")
@@ -32,6 +32,7 @@ class _Test:
     word: str = ""
     lines: list[str] = field(default_factory=list)
     fresh: bool = True
+    final: bool = True
 
 
 class Nextest:
@@ -47,6 +48,7 @@ class Nextest:
         self.holding = False
         self._tests: dict[tuple[str, str], _Test] = {}
         self._now: _Test | None = None
+        self._shows = False
         self._summed = False
         self._ended = False
         self._dropped = 0
@@ -78,9 +80,9 @@ class Nextest:
             self._tests[key] = _Test(key[0])
         test = self._tests[key]
         if not word.startswith(("SLOW", "TERMINATING", "START", "RUNNING", "DELAY", "RETRY")):
-            test.word = word
+            test.word, test.final = word, "(──" not in found.group()
         test.fresh = True
-        self._now = test
+        self._now, self._shows = test, False
         self.holding = True
         return True
 
@@ -89,13 +91,15 @@ class Nextest:
             self._now = self._tests.get((found.group("binary"), found.group("name")), self._now)
             if self._now is not None and found.group("stream") != "STDERR":
                 self._now.fresh = True
+            self._shows = True
             return True
         if _FRAME.match(line):
             self._now = None
             return True
         if _NEW_OUTPUT.match(line):
+            self._shows = True
             return True
-        if self._now is None:
+        if self._now is None or not (self._shows or line.lstrip().startswith("(test ")):
             if self._summed and line and line[0] != " ":
                 self.holding = False
                 return False
@@ -108,7 +112,11 @@ class Nextest:
 
     def found(self, exit_code: int | None) -> Found:
         """Tests whose last attempt failed, in the order in which they first did."""
-        failed = {key: test for key, test in self._tests.items() if test.word and not test.word.startswith(_PASSING)}
+        failed = {
+            key: test
+            for key, test in self._tests.items()
+            if test.word and not test.word.startswith(_PASSING) and (test.final or self._ended)
+        }
         failures = [
             read_test("nextest", name, test.lines, own=_file(binary), error=_crashed(test.word), why=test.word)
             for (binary, name), test in list(failed.items())[:MOST]

@@ -32,6 +32,8 @@ _WORDS = (
     *("Test executable succeeded", "Test compiled successfully", "Some expected error codes", "Test executable failed"),
     *("fatal runtime error: ", "(test ", "memory allocation of "),
 )
+_TERMINATION = "the test returned a termination value with a non-zero status code"
+"""What libtest itself panicked with, before 1.66, when a test returned an Err; the `Error:` line says which."""
 _DETAIL, _LINES, _BEFORE = 4000, 4000, 40
 _FAR = 15
 
@@ -106,6 +108,8 @@ def read_test(
 ) -> Failure:
     """The failure of one test from its output; `own` is the file of its test binary, `why` what is known otherwise."""
     all_panics = panics(lines)
+    if any(line.startswith("Error: ") for line in lines):
+        all_panics = [p for p in all_panics if not any(_TERMINATION in line for line in p.lines[-2:])]
     panic = _which(test, all_panics)
     note = _note(lines)
     text = note[0] if note else "\n".join(panic.lines).strip("\n") if panic else _words(lines) or why or ""
