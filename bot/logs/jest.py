@@ -96,7 +96,10 @@ class Jest:
         return self.holding
 
     def _body(self, block: _Block, line: str) -> bool:
-        """Text of a report is indented by four columns at least."""
+        """Text of a report is indented by four columns at least; up to its first empty line a title goes on."""
+        if not block.lines and line.strip() and len(block.title) < LONGEST:
+            block.title += "\n" + line
+            return True
         if not line.strip() or line.startswith("    ") or (line.startswith("thrown: ") and len(block.lines) < 2):
             if len(block.lines) < MOST_LINES:
                 block.lines.append(line[:LONGEST])
@@ -276,5 +279,5 @@ def _judged(run: _Run) -> list[Failure]:
     told = {(failure.file, failure.id) for failure in first}
     first += [failure for failure, again in run.failures if again and (failure.file, failure.id) not in told]
     kept = once(first, Counter(run.rows), run.failed)
-    told = {(failure.file, failure.id) for failure in kept}
+    told = {(failure.file, failure.id.partition("\n")[0]) for failure in kept}
     return kept + [Failure(tool="jest", id=test, file=file) for file, test in run.rows if (file, test) not in told]
