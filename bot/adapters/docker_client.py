@@ -26,7 +26,10 @@ REQUEST_TIMEOUT_S = 120
 def connect() -> docker.DockerClient:
     """A client for the engine that DOCKER_HOST names (else the local socket); raises Fault when it does not answer."""
     with faults("reach Docker"):
-        return docker.from_env(timeout=REQUEST_TIMEOUT_S)
+        try:
+            return docker.from_env(timeout=REQUEST_TIMEOUT_S)
+        except ValueError as error:  # what the SDK makes of an address like http://[
+            raise DockerException(str(error)) from error
 
 
 @contextmanager

@@ -93,6 +93,7 @@ class GitWorkspace:
             env={**(network or {}), "GIT_ALLOW_PROTOCOL": "https:http"},
             settings={
                 f"http.{server}/.extraHeader": f"AUTHORIZATION: basic {header}" if token else "",
+                "http.followRedirects": "false",  # the header would go along to whatever host is named
                 "http.lowSpeedLimit": "1000",
                 "http.lowSpeedTime": "60",
             },
@@ -205,7 +206,7 @@ def _borrow(user: Git, folder: Path) -> None:
 def _copy_refs(user: Git, git: Git, sha: str) -> None:
     """The head, the tags that lead to it, and the first default branch that exists."""
     listed = user.tell("for-each-ref", f"--merged={sha}", "--format=create %(refname) %(objectname)", "refs/tags")
-    lines = [*listed.decode("utf-8", "surrogateescape").splitlines(), f"create {_HEAD} {sha}"]
+    lines = [*filter(None, os.fsdecode(listed).split("\n")), f"create {_HEAD} {sha}"]
     for name in (*_DEFAULTS, *_LOCAL_DEFAULTS):
         if found := user.ask("rev-parse", "-q", "--verify", f"{name}^{{commit}}").text:
             lines.append(f"create {_BASE} {found}")

@@ -135,3 +135,9 @@ def test_an_engine_that_dies_in_mid_run(tmp_path: Path, product: str, environmen
         relay.die()
         sandbox.close()
         engine.close()
+
+
+def test_an_address_that_is_none_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "http://[")
+    with pytest.raises(Fault, match="Docker could not reach Docker: DockerException: Invalid IPv6 URL"):
+        connect()

@@ -15,15 +15,16 @@ from tests.fakes.repositories import ENV
 
 class Server(ThreadingHTTPServer):
     """Serves every repository below `root`; `seen` are the Authorization headers, `leaks` argument vectors that
-    carried `secret` while a request was served."""
+    carried `secret` while a request was served. With `elsewhere`, every request is sent on to that server."""
 
     daemon_threads = True
 
-    def __init__(self, root: Path, authorization: str, secret: bytes) -> None:
+    def __init__(self, root: Path, authorization: str | None, secret: bytes) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.root, self.authorization, self.secret = root, authorization, secret
         self.seen: list[str | None] = []
         self.leaks: list[bytes] = []
+        self.elsewhere = ""
 
     @property
     def url(self) -> str:
@@ -46,6 +47,12 @@ class _Handler(BaseHTTPRequestHandler):
         if given != self.server.authorization:
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        if self.server.elsewhere:
+            self.send_response(302)
+            self.send_header("Location", self.server.elsewhere + self.path)
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
@@ -87,7 +94,7 @@ def _arguments() -> Iterator[bytes]:
 
 
 @contextmanager
-def serve(root: Path, authorization: str, secret: bytes = b"\0never\0") -> Iterator[Server]:
+def serve(root: Path, authorization: str | None, secret: bytes = b"\0never\0") -> Iterator[Server]:
     """Run the server for the length of a with block."""
     with Server(root, authorization, secret) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

@@ -196,6 +196,12 @@ class TestHostileConfiguration:
 
 
 class TestExport:
+    def test_tags_with_odd_line_ends_in_their_names_are_only_tags(self, repo: Path, tmp_path: Path) -> None:
+        for name in ("v1\u2028x", "v2\x85y"):
+            git(repo, "tag", name)
+        GitWorkspace.open(repo).export(tmp_path / "out")
+        assert len(text(tmp_path / "out", "for-each-ref", "refs/tags").split("\n")) == 2
+
     def test_it_is_a_clean_checkout_with_tags_and_without_anything_of_ours(self, repo: Path, tmp_path: Path) -> None:
         (repo / "run.sh").chmod(0o755)
         commit(repo, {"b": b"b\n"})
@@ -407,6 +413,15 @@ class TestFetch:
             GitWorkspace.fetch(f"{server.url}/origin.git", "a" * 40, "b", "ghs_wrong", tmp_path / "into")
         assert "contents: read" in caught.value.fix
         assert "ghs_wrong" not in str(caught.value)
+
+    def test_a_redirect_does_not_carry_the_token_to_another_host(self, origin: Path, tmp_path: Path) -> None:
+        """git keeps sending its extra header to wherever the first answer led."""
+        sha = text(origin, "rev-parse", "feature/x")
+        with serve(origin.parent, None) as other, serve(origin.parent, authorization()) as server:
+            server.elsewhere = other.url
+            with pytest.raises(Fault, match="git fetch failed"):
+                GitWorkspace.fetch(f"{server.url}/origin.git", sha, "b", TOKEN, tmp_path / "into")
+            assert other.seen == []
 
     def test_a_missing_commit(self, origin: Path, tmp_path: Path) -> None:
         with serve(origin.parent, authorization()) as server, pytest.raises(Fault, match="is gone from gone-branch"):
