@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot import recipe, submit
-from bot.config import Config
+from bot.config import CONFIGURED, Config
 from bot.domain.attempt import Attempt, EditFormat, Fault, Outcome, OutcomeKind
 from bot.domain.execution import Environment
 from bot.domain.findings import Failure, JobLog
@@ -123,11 +123,10 @@ class Story:
         self.run = self.ports.forge.failed_run(trigger)
         jobs = [read_job([log], name=name) for name, log in self.run.logs.items()]
         made = self._recipe(jobs)
-        for each in (*made.notes, *(f"left out: {what}" for what in made.left_out)):
+        for each in (*map(str, made.notes), *(f"left out: {part}" for part in made.unavailable)):
             say("recipe", each)
-        if not made.checks:
-            reason = "; ".join(made.left_out) or _nothing_to_run(self.run.logs.values())
-            return self.end(OutcomeKind.NOT_REPRODUCED, reason)
+        if lost := _lost(made) or ("" if made.checks else _nothing_to_run(self.run.logs.values())):
+            return self.end(OutcomeKind.NOT_REPRODUCED, lost)
         say("reproduce", f"{len(made.checks)} checks in {made.image}")
         environment = self._environment(made)
         made = self._baseline(made, environment)
@@ -141,7 +140,7 @@ class Story:
             setup=config.setup,
             checks=config.checks,
             workflow=self.run.workflow,
-            raw=self.run.logs.values(),
+            logs=self.run.logs,
             read=workspace.read,
             paths=workspace.paths(),
         )
@@ -153,20 +152,14 @@ class Story:
         if self.run.trigger.fork:
             trust += f"#{self.run.trigger.pull_request}"
         return self.ports.sandbox.prepare(
-            Environment(
-                image=made.image,
-                tree=str(tree),
-                digest=digest,
-                setup=tuple(step.script for step in made.setup),
-                env=made.env,
-                trust=trust,
-            )
+            Environment(image=made.image, tree=str(tree), digest=digest, setup=made.setup, env=made.env, trust=trust)
         )
 
     def _baseline(self, made: Recipe, environment: str) -> Recipe:
         """Run everything on the untouched head; a check red here that CI saw pass tells of the box alone."""
         self.baseline = self._check(made, environment, {}, None)
-        strange = {report.check for report in self.baseline.reports if report.check in made.passed and not report.green}
+        passed = {check.name for check in made.checks if check.failed is False}
+        strange = {report.check for report in self.baseline.reports if report.check in passed and not report.green}
         if not strange:
             return made
         self.ports.progress.say("reproduce", f"left out, for CI saw them pass: {', '.join(sorted(strange))}")
@@ -180,7 +173,8 @@ class Story:
             reason = "every check is green in the sandbox on the same commit: what failed in CI lies outside the code"
             return self.end(OutcomeKind.NOT_REPRODUCED, reason)
         seen = frozenset(f.id for job in jobs for f in job.findings if isinstance(f, Failure))
-        if seen and not made.configured and not _short(seen) & _short(self.baseline.failing):
+        configured = any(check.origin == CONFIGURED for check in made.checks)
+        if seen and not configured and not _short(seen) & _short(self.baseline.failing):
             return self.end(OutcomeKind.NOT_REPRODUCED, _drifted(seen, self.baseline.failing))
         steady = self.baseline.failing
         for _ in range(RERUNS if steady else 0):
@@ -290,6 +284,16 @@ class Story:
             model=self.ports.proposer.name,
             runtime=self.config.limits.runtime if self.baseline.reports else "",
         )
+
+
+def _lost(made: Recipe) -> str:
+    """Why nothing of what failed in CI can be had here; "" where some can, or where nothing says what failed."""
+    gone = [str(part) for part in made.unavailable if part.check]
+    known = any(check.failed or check.origin == CONFIGURED for check in made.checks)
+    if made.services and not any(check.origin == CONFIGURED for check in made.checks):
+        names = ", ".join(service.name for service in made.services)
+        return f"{made.job} needs the services {names} ({made.services[0].origin}): none run in the sandbox"
+    return "" if known else "; ".join(gone[:3])
 
 
 def _short(tests: Collection[str]) -> frozenset[str]:

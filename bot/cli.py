@@ -49,6 +49,9 @@ def parser() -> argparse.ArgumentParser:
         sub = verbs.add_parser(verb, help=text)
         sub.add_argument("log", type=Path, help=LOG)
         sub.add_argument("--repo", required=True, type=Path, help="the checkout that the log is about")
+        if verb == "recipe":
+            sub.add_argument("--workflow", default="", help="the name of the workflow that the log is of")
+            sub.add_argument("--json", action="store_true", help="everything, as JSON")
     install = verbs.add_parser("install-gvisor", help="register gVisor with this machine's Docker")
     install.add_argument("--remove", action="store_true", help="take it out again")
     bench = verbs.add_parser("bench", help="measure what the parts cost")

@@ -24,6 +24,9 @@ FILE = ".github/selfrepair.yml"
 OUT = "selfrepair-out"
 """Folder of the trail and the reports, in the workspace."""
 
+CONFIGURED = "configured"
+"""The origin of what a person named."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -92,7 +95,7 @@ def _check(command: str) -> Check:
         kind=kind[0] if kind else CheckKind.CUSTOM,
         format=kind[1] if kind else None,
         command=command,
-        origin="configured",
+        origin=CONFIGURED,
     )
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 
 from bot.domain.attempt import Fault, InputError
-from bot.domain.execution import TOOLS, WORK, Environment
+from bot.domain.execution import TOOLS, WORK, Environment, SetupStep
 
 UID = 1000
 """The user that set-up commands and checks run as."""
@@ -189,7 +189,8 @@ def _short(text: str) -> str:
 
 def environment_key(environment: Environment, base_id: str) -> str:
     """Identity of an environment image: base, commands, every file copied in, environment, and trust domain."""
-    parts = [3, base_id, environment.setup, environment.digest, sorted(environment.env.items()), environment.trust]
+    steps = [[step.command, step.workdir, sorted(step.env.items()), step.root] for step in environment.setup]
+    parts = [4, base_id, steps, environment.digest, sorted(environment.env.items()), environment.trust]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -203,13 +204,19 @@ def needs_root(command: str) -> bool:
     return bool(_SYSTEM.search(command))
 
 
-def setup_argv(command: str) -> list[str]:
-    """The argument vector of one set-up command, run as GitHub does: by bash if there, up to the first error.
+def configured(command: str, origin: str = "configured") -> SetupStep:
+    """A set-up command that a person named."""
+    return SetupStep(command=command, root=needs_root(command), origin=origin)
+
+
+def setup_argv(step: SetupStep) -> list[str]:
+    """The argument vector of one set-up step, run as GitHub does: by bash if there, up to the first error.
 
     Images seldom hold `sudo`: in a root command it becomes a function that drops its options.
     """
-    sudo = 'sudo() { while [ "${1#-}" != "$1" ]; do shift; done; env "$@"; }\n' if needs_root(command) else ""
-    script = shlex.quote(f"cd {WORK}\n{sudo}{command}")
+    sudo = 'sudo() { while [ "${1#-}" != "$1" ]; do shift; done; env "$@"; }\n' if step.root else ""
+    place = shlex.quote(f"{WORK}/{folder(step.workdir)}")
+    script = shlex.quote(f"cd {place}\n{sudo}{step.command}")
     return [
         "/bin/sh",
         "-c",

@@ -17,7 +17,7 @@ from bot.adapters.docker_box import Box, Ended, Plan
 from bot.adapters.docker_egress import Egress
 from bot.domain.attempt import Fault, SetupFailed
 from bot.domain.execution import WORK, Environment, Limits
-from bot.sandbox import HOME, UID, environment_key, needs_root, setup_argv
+from bot.sandbox import HOME, UID, environment_key, setup_argv
 
 log = logging.getLogger(__name__)
 
@@ -137,19 +137,17 @@ def _set_up(box: Box, environment: Environment, env: dict[str, str], say: Callab
     # A distribution's pip refuses to install without this, and nothing but the box's own system is at stake.
     env = {**env, "PIP_BREAK_SYSTEM_PACKAGES": "1", "DEBIAN_FRONTEND": "noninteractive"}
     _own_step(box, BEGIN)
-    for number, command in enumerate(environment.setup, 1):
-        root = needs_root(command)
-        first = command.strip().splitlines()[0]
-        say(f"set-up {number} of {len(environment.setup)}{' (as root)' if root else ''}: {first}")
+    for number, step in enumerate(environment.setup, 1):
+        first = step.command.strip().splitlines()[0]
+        say(f"set-up {number} of {len(environment.setup)}{' (as root)' if step.root else ''}: {first}")
         left = max(deadline - time.monotonic(), 0.0)
-        user = "0:0" if root else f"{UID}:{UID}"
-        ended = box.execute(setup_argv(command), user=user, env=env, timeout_s=left)
+        user = "0:0" if step.root else f"{UID}:{UID}"
+        ended = box.execute(setup_argv(step), user=user, env={**env, **step.env}, timeout_s=left)
         log.info("set-up command %d ended: status %s after %d ms", number, ended.exit_code, ended.duration_ms)
-        if ended.exit_code != 0:
-            raise SetupFailed(
-                command, _why(ended, environment), (ended.stdout + ended.stderr).decode("utf-8", "replace")
-            )
-        if root:
+        if ended.exit_code is None or (ended.exit_code != 0 and not step.may_fail):
+            output = (ended.stdout + ended.stderr).decode("utf-8", "replace")
+            raise SetupFailed(step.command, _why(ended, environment), output)
+        if step.root:
             _own_step(box, GIVE_BACK)
     _own_step(box, FINISH)
 

@@ -27,10 +27,26 @@ STRICT = Limits(timeout_s=30.0, memory_mb=512, cpus=1.0, tmpfs_mb=64, tmpfs_exec
 
 
 @dataclass(frozen=True, kw_only=True)
+class SetupStep:
+    """One networked command that makes the environment, run by bash up to its first error.
+
+    `workdir` is relative to the work tree. `root`: run as root (system packages), else as the check's user. `may_fail`:
+    its status does not matter (a rehearsal on red code, `continue-on-error`). `origin` says where it came from.
+    """
+
+    command: str
+    workdir: str = "."
+    env: Mapping[str, str] = field(default_factory=dict)
+    root: bool = False
+    may_fail: bool = False
+    origin: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Environment:
     """What a sandbox is made from.
 
-    `image` is the base image's name, `setup` the networked commands, `tree` a directory holding exactly what shall lie
+    `image` is the base image's name, `setup` the networked steps, `tree` a directory holding exactly what shall lie
     in the work directory, `digest` its content's identity, `trust` the domain whose code ran in set-up: images are
     never shared across domains. `env` is set for set-up and checks alike, and never holds a secret.
     """
@@ -38,7 +54,7 @@ class Environment:
     image: str
     tree: str
     digest: str
-    setup: tuple[str, ...] = ()
+    setup: tuple[SetupStep, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     trust: str = "local"
     setup_timeout_s: float = 900.0

@@ -24,7 +24,9 @@ class Check:
     """One command whose verdict matters.
 
     `workdir` is relative to the repository's root, `format` is a key of `bot.logs.PARSERS` or None (to be told from the
-    output), `origin` says where the check came from ("--check", "ci.yml:12", "log step 4").
+    output), `origin` says where the check came from ("--check", "ci.yml:12", "log step 4"). `before` are commands that
+    bring what was built or installed in the set-up up to the patched tree; they run in the same box first, offline.
+    `failed`: whether CI saw it red; None where CI did not get to it, or nothing tells.
     """
 
     name: str
@@ -34,6 +36,8 @@ class Check:
     env: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None
     origin: str = ""
+    before: tuple[str, ...] = ()
+    failed: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,7 @@
-"""What CI did, as data: in which image, after which set-up, with which checks, and where each of that is written."""
+"""What CI did, as data: in which image, after which set-up, with which checks, and where each of them was read."""
 
-from __future__ import annotations
+from bot.domain.recipe import Recipe
+from bot.recipe.infer import infer
+from bot.recipe.toolchain import DEFAULT_IMAGE
 
-from bot.recipe.infer import DEFAULT_IMAGE, infer
-from bot.recipe.made import Recipe, SetupStep
-
-__all__ = ["DEFAULT_IMAGE", "Recipe", "SetupStep", "infer"]
+__all__ = ["DEFAULT_IMAGE", "Recipe", "infer"]

@@ -1,29 +1,45 @@
-"""Log first: it shows what was really run, with every expression expanded. The workflow file tells only the rest."""
+"""Workflow files and logs become a Recipe: the failing job first, what else its workflow checks after it."""
 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from bot.domain.execution import WORK
-from bot.domain.findings import Check, CheckKind, JobLog, Step
-from bot.logs import command_kind
-from bot.logs.command import simple_commands
-from bot.recipe import actions, images, matching, offline, scripts, versions
-from bot.recipe.expressions import Unknown, evaluate, expand, names, truthy
-from bot.recipe.made import Recipe, SetupStep
-from bot.recipe.workflow import StepSpec, read_workflows
-from bot.sandbox import HOME
+from bot.domain.execution import WORK, SetupStep
+from bot.domain.findings import Check, JobLog
+from bot.domain.recipe import Note, Recipe, Service, Unavailable
+from bot.logs.runner import job_name
+from bot.recipe import pins
+from bot.recipe.base import Base, base
+from bot.recipe.cook import Dish, cook
+from bot.recipe.document import as_items, as_map
+from bot.recipe.expression import condition, interpolate
+from bot.recipe.match import Candidate, best, candidates
+from bot.recipe.moves import Moves, moves
+from bot.recipe.package import package
+from bot.recipe.plan import from_log, plan
+from bot.recipe.toolchain import DEFAULT_IMAGE
+from bot.recipe.unfold import align, templates
+from bot.recipe.values import Unknown
+from bot.recipe.workflow import Read, labels, read_all, short
+from bot.sandbox import configured
 
-DEFAULT_IMAGE = "python:3.13-slim-trixie"
-"""Where neither log nor workflow tells a language."""
+_RUNNER_FILES = ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")
+_MOST_ALIGNED = 300
+_LINUX = re.compile(r"ubuntu|linux", re.IGNORECASE)
+_OTHER = re.compile(r"windows|macos|mac-|osx", re.IGNORECASE)
 
-_JUDGES = (CheckKind.TESTS, CheckKind.LINT, CheckKind.TYPES)
-_RUNNERS_OWN = ("/opt/hostedtoolcache", "/home/runner/.", "/opt/pipx", "/usr/share/")
-_CHECKOUT = re.compile(r"(?:/home/runner/work|/__w)/[^/\s]+/[^/\s]+(?=/|\s|$|[\"':;])")
-_MASK = "***"
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One job: its log if there is one, its place in a workflow if one fits, and what was made of it."""
+
+    log: JobLog | None
+    candidate: Candidate | None
+    told: Moves
+    dish: Dish
+    base: Base
 
 
 def infer(
@@ -31,265 +47,255 @@ def infer(
     *,
     image: str = "",
     setup: Sequence[str] = (),
-    checks: Sequence[Check] = (),
+    checks: tuple[Check, ...] = (),
+    read: Read = lambda _path: None,
+    paths: frozenset[str] = frozenset(),
     workflow: str = "",
-    raw: Collection[bytes] = (),
-    read: Callable[[str], bytes | None] = lambda _path: None,
-    paths: Collection[str] = (),
+    logs: Mapping[str, bytes] | None = None,
 ) -> Recipe:
-    """The recipe of the failing jobs. What is configured (`image`, `setup`, `checks`) replaces what would be inferred.
+    """What CI did, from the failed jobs' logs and the repository's files at the same commit.
 
-    `workflow` is the run's name, `raw` the logs themselves (for versions), `read` and `paths` show the repository at
-    the failing commit. Never raises: what cannot be had is said in `notes` and `left_out`.
+    `image`, `setup` and `checks` are what a person configured: each takes the place of what would be inferred.
+    `workflow` is the failing workflow's name, `logs` the raw logs by job name. Hostile files end in notes.
     """
-    specs, notes = read_workflows(paths, read)
-    found = [_Job(job, matching.find(job, specs, workflow), read).recipe() for job in jobs]
-    made = _merged([each for each in found if each.checks or each.left_out])
-    if checks:
-        made = replace(made, checks=tuple(checks), left_out=(), passed=frozenset(), configured=True)
+    kitchen = _Kitchen(list(jobs), read, paths, workflow, logs or {})
+    made = kitchen.recipe(toolchains=not image)
     if image:
-        made = replace(made, image=image, image_origin="configured")
+        made = replace(made, image=image, origins={**made.origins, "image": "configured"})
     if setup:
-        configured = tuple(SetupStep(command=command, origin="configured") for command in setup)
-        return replace(made, setup=configured, notes=(*notes, *made.notes))
-    return replace(_pinned(_rehearsed(made), raw, read), notes=(*notes, *made.notes))
+        steps = tuple(configured(command) for command in setup)
+        made = replace(made, setup=steps, env={}, pins=(), checks=tuple(replace(c, before=()) for c in made.checks))
+    return replace(made, checks=checks) if checks else made
 
 
-class _Job:
-    """One failing job on its way to a recipe."""
+class _Kitchen:
+    """One inference: what was read, and what is to be said about it."""
 
-    def __init__(self, log: JobLog, match: matching.Match | None, read: Callable[[str], bytes | None]) -> None:
-        self.log, self.match, self.read = log, match, read
-        self.languages: dict[str, tuple[images.Language, str, str]] = {}
-        self.setup: list[SetupStep] = []
-        self.failed: list[Check] = []
-        self.others: list[Check] = []
-        self.passed: set[str] = set()
-        self.notes: list[str] = []
-        self.left_out: list[str] = []
-
-    def recipe(self) -> Recipe:
-        """Everything that the log shows, in order, then what the workflow has after the failing step."""
-        unable = self._unable()
-        if unable:
-            return Recipe(image=DEFAULT_IMAGE, left_out=(unable,))
-        for step in self.log.steps:
-            spec = self.match.steps.get(step.number) if self.match else None
-            if step.command:
-                self._ran(step, spec)
-            else:
-                self._used(step)
-        for spec in self.match.later if self.match else ():
-            self._later(spec)
-        image, origin = self._image()
-        return Recipe(
-            image=image,
-            image_origin=origin,
-            setup=tuple(self.setup),
-            checks=_unique([*self.failed, *self.others], lambda check: (check.command, check.workdir)),
-            notes=tuple(self.notes),
-            left_out=tuple(self.left_out),
-            passed=frozenset(self.passed),
-        )
-
-    def _unable(self) -> str | None:
-        """Why nothing of this job can be had here."""
-        if self.match is None:
-            return None
-        job = self.match.job
-        runners = [self._expanded(label) or label for label in job.runs_on]
-        foreign = next((label for label in runners if re.match(r"windows|macos", label)), None)
-        if foreign:
-            return f"{self.log.name} ran on {foreign} ({job.origin}): the sandbox is Linux"
-        if "self-hosted" in runners:
-            self.notes.append(f"{job.origin}: a self-hosted runner; what it had installed is not known here")
-        if job.services:
-            return (
-                f"{self.log.name} needs the services {', '.join(job.services)} ({job.origin}): none run in the sandbox"
-            )
-        return None
-
-    def _ran(self, step: Step, spec: StepSpec | None) -> None:
-        origin = f"log of {self.log.name}, step {step.number}" + (f"; {spec.origin}" if spec else "")
-        self._script(step.command or "", step.env, self._workdir(spec), origin, spec, step.exit_code)
-
-    def _later(self, spec: StepSpec) -> None:
-        """A step that CI did not get to: only checks of it matter, and only what is surely run."""
-        if spec.run is None or command_kind(spec.run) is None:
-            return
-        origin = f"{spec.origin}, not reached in CI"
-        run = expand(spec.run, self._context())
-        condition = evaluate((spec.condition or "true").removeprefix("${{").removesuffix("}}"), self._context())
-        if isinstance(run, Unknown) or truthy(condition) is None:
-            self.left_out.append(f"{spec.run.strip().splitlines()[0]} ({origin}): it depends on what is not known here")
-        elif truthy(condition):
-            env = {key: value for key in spec.env if (value := self._expanded(spec.env[key])) is not None}
-            self._script(run, env, self._workdir(spec), origin, spec, None)
-
-    def _script(
-        self, script: str, env: Mapping[str, str], workdir: str, origin: str, spec: StepSpec | None, code: int | None
+    def __init__(
+        self, jobs: list[JobLog], read: Read, paths: frozenset[str], workflow: str, logs: Mapping[str, bytes]
     ) -> None:
-        secrets = [name for name in names(spec.text, "secrets") if name != "GITHUB_TOKEN"] if spec else []
-        if secrets or _MASK in script:
-            needs = f"the secret{'s' * (len(secrets) > 1)} {', '.join(secrets)}" if secrets else "a secret"
-            self.left_out.append(f"{script.strip().splitlines()[0]} ({origin}): it needs {needs}")
-            return
-        env = {name: _moved(value) for name, value in env.items() if _portable(value)}
-        parts = scripts.parts(_moved(script).strip())
-        judging = [part for part in parts if _judges(part)]
-        if not judging and code not in (None, 0) and any(not scripts.INSTALLS.search(part) for part in parts):
-            judging = parts[-1:]  # it failed and is no known tool: its exit status judges
-        for part in parts:
-            if part in judging:
-                self._check(part, env, workdir, origin, code)
-            elif scripts.INSTALLS.search(part) or not (self.failed or self.others):
-                self._set_up(part, env, workdir, origin, broke=code not in (None, 0) and not judging)
+        self.jobs, self.read, self.workflow, self.logs = jobs, read, workflow, logs
+        self.notes = list[Note]()
+        problems = list[str]()
+        self.candidates = candidates(read_all(read, paths, problems), problems)
+        self.notes += [Note(text=problem) for problem in problems]
+        self.unavailable = list[Unavailable]()
 
-    def _set_up(self, part: str, env: Mapping[str, str], workdir: str, origin: str, *, broke: bool) -> None:
-        first = scripts.last_line(part).split()[:1]
-        if broke:
-            self.left_out.append(f"{scripts.last_line(part)} ({origin}): set-up that failed in CI")
-        elif first and first[0] in ("docker", "docker-compose", "systemctl", "service", "gh"):
-            self.left_out.append(f"{scripts.last_line(part)} ({origin}): there is no {first[0]} in the sandbox")
-        else:
-            self.setup.append(SetupStep(command=_editable(part), origin=origin, workdir=workdir, env=env))
+    def recipe(self, *, toolchains: bool) -> Recipe:
+        parts = [part for job in self.jobs if (part := self._part(job)) is not None]
+        if not parts:
+            return Recipe(image=DEFAULT_IMAGE, notes=tuple(self.notes), unavailable=tuple(self.unavailable))
+        main = next((part for part in parts if any(check.failed for check in part.dish.checks)), parts[0])
+        mine = [main, *self._like(main, [part for part in parts if part is not main])]
+        mine += self._like(main, self._others(main, parts))
+        return self._served(main, mine, toolchains=toolchains)
 
-    def _check(self, command: str, env: Mapping[str, str], workdir: str, origin: str, code: int | None) -> None:
-        kind = command_kind(command) or (CheckKind.CUSTOM, None)
-        name = scripts.last_line(command)
-        check = Check(
-            name=name if len(name) <= 60 else name[:57] + "...",
-            kind=kind[0],
-            format=kind[1],
-            command=command,
-            workdir=workdir,
-            env=dict(env),
-            origin=origin,
+    # -- one job ------------------------------------------------------------------------------------------------
+
+    def _part(self, log: JobLog) -> Part | None:
+        candidate = self._candidate(log)
+        if candidate is None:
+            if self.candidates:
+                text = "no job of the repository's workflows fits this log: only the log is followed"
+                self.notes.append(Note(text=text, origin=f"log of {log.name}"))
+            return self._made(log, None)
+        return self._made(log, candidate) if self._reachable(candidate) else None
+
+    def _candidate(self, log: JobLog) -> Candidate | None:
+        names = [name for name in (job_name(self.logs.get(log.name, b"")), log.name) if name]
+        likely = best(self.candidates, self.workflow, names)[:_MOST_ALIGNED] or self.candidates[:_MOST_ALIGNED]
+        fitting = {number: self._fitting(candidate, log) for number, candidate in enumerate(likely)}
+        found = best(likely, self.workflow, names, fitting)
+        if (
+            len(found) > 1
+            and found[0].leg != found[1].leg
+            and found[0].job is found[1].job
+            and found[0].name == found[1].name
+        ):
+            text = f"the log does not tell which leg of {found[0].job.id} it is: the first is taken"
+            self.notes.append(Note(text=text, origin=found[0].job.where))
+        return found[0] if found else None
+
+    def _fitting(self, candidate: Candidate, log: JobLog) -> int:
+        """How many commands of the log are the job's."""
+        found = list(templates(candidate, self.read, []))
+        places = align(found, log.steps)
+        return sum(place is not None and t.step.run is not None for t, place in zip(found, places, strict=True))
+
+    def _reachable(self, candidate: Candidate, *, quiet: bool = False) -> bool:
+        """Whether the job's runner is a Linux; what is not is named."""
+        job = candidate.job
+        asked = [interpolate(label, candidate.scope) for label in labels(job, candidate.scope)]
+        known = [label for label in asked if isinstance(label, str)]
+        other = next((label for label in known if _OTHER.search(label)), None)
+        if other is not None:
+            if not quiet:
+                why = f"it runs on {other}, and the sandbox is Linux"
+                gone = Unavailable(what=f"job {candidate.name}", why=why, origin=job.where, check=True)
+                self.unavailable.append(gone)
+            return False
+        if not quiet and not any(_LINUX.search(label) for label in known):
+            which = ", ".join(known) or "a label that is not known here"
+            text = f"runs on {which}: an ordinary Linux machine is taken for it"
+            self.notes.append(Note(text=text, origin=job.where))
+        return True
+
+    def _made(self, log: JobLog | None, candidate: Candidate | None) -> Part:
+        steps = plan(candidate, log, self.read) if candidate else from_log(log or JobLog(name="none"))
+        told = moves(steps, self.read)
+        dish = cook(told, self.read)
+        failing = next((check for check in dish.checks if check.failed), dish.checks[0] if dish.checks else None)
+        commands = [step.command for step in dish.setup] + [check.command for check in dish.checks]
+        where = candidate.job.where if candidate else ""
+        chosen = base(
+            told.tools,
+            commands,
+            failing.command if failing else "",
+            self.read,
+            log,
+            self._container(candidate, dish) if candidate else "",
+            where,
         )
-        (self.others if code in (None, 0) else self.failed).append(check)
-        if code == 0:
-            self.passed.add(check.name)
+        return Part(log=log, candidate=candidate, told=told, dish=dish, base=chosen)
 
-    def _used(self, step: Step) -> None:
-        """A step that used an action; what it was given stands in the log, expanded."""
-        uses = step.name.removeprefix("Run ").strip()
-        name, origin = uses.partition("@")[0], f"log of {self.log.name}, step {step.number}: {uses}"
-        language = images.of_action(uses)
-        install, check = actions.install(name, step.env, self.read), actions.check(name, step.env)
-        if language:
-            version, why = images.version(language, uses, step.env, self.read)
-            self.languages.setdefault(language.name, (language, version, f"{origin}, {why}"))
-        if install:
-            self.setup.append(SetupStep(command=install, origin=origin))
-        if check:
-            self._check(check, {}, ".", origin, step.exit_code)
-        known = language or install or check or name in actions.NOTHING or name.startswith("./")
-        if "/" in name and not known:
-            self.notes.append(f"{uses} has no stand-in here ({origin.partition(':')[0]})")
+    def _container(self, candidate: Candidate, dish: Dish) -> str:
+        """The image of the job's own container, "" where there is none."""
+        asked = candidate.job.container
+        value = interpolate(as_map(asked).get("image", asked if isinstance(asked, str) else ""), candidate.scope)
+        if isinstance(value, Unknown):
+            dish.notes.append(Note(text=f"its container is not known here: {value.why}", origin=candidate.job.where))
+            return ""
+        return value.strip()
 
-    def _image(self) -> tuple[str, str]:
-        container = self._expanded(self.match.job.container) if self.match and self.match.job.container else None
-        if container:
-            return container, f"container of {self.match.job.origin}" if self.match else ""
-        commands = [words for check in [*self.failed, *self.others] for words in simple_commands(check.command)]
-        wanted = images.of_programs(commands)
-        main = self.languages.get(wanted.name) if wanted else None
-        main = main or next(iter(self.languages.values()), None)
-        if main is None:
-            if wanted is None or wanted.name == "python":
-                return DEFAULT_IMAGE, "no step sets a language up: the default"
-            return images.image(wanted, wanted.latest), f"no step sets {wanted.name} up: the newest"
-        language, version, origin = main
-        for other, _, where in self.languages.values():
-            if other is not language:
-                command = f"sudo apt-get update && sudo apt-get install -y --no-install-recommends {other.apt}"
-                self.setup.insert(0, SetupStep(command=command, origin=where))
-                self.notes.append(f"{other.name} comes from the distribution, so its version may differ ({where})")
-        return images.image(language, version), origin
+    # -- other jobs -----------------------------------------------------------------------------------------------
 
-    def _workdir(self, spec: StepSpec | None) -> str:
-        """The log does not show it."""
-        named = (spec.workdir if spec else None) or (self.match.job.workdir if self.match else None)
-        told = self._expanded(named) if named else None
-        return _moved(told).removeprefix(f"{WORK}/").removeprefix("./").rstrip("/") or "." if told else "."
+    def _like(self, main: Part, others: Iterable[Part]) -> list[Part]:
+        """Those that need no other image."""
+        kept = []
+        for part in others:
+            if part.base.image == main.base.image:
+                kept.append(part)
+            elif part.dish.checks:
+                name = part.candidate.name if part.candidate else part.log.name if part.log else "?"
+                where = part.candidate.job.where if part.candidate else ""
+                text = f"left out: the checks of job {name}: they need {part.base.image}"
+                self.notes.append(Note(text=text, origin=where))
+        return kept
 
-    def _expanded(self, text: str) -> str | None:
-        told = expand(text, self._context())
-        return told if isinstance(told, str) else None
+    def _others(self, main: Part, parts: list[Part]) -> list[Part]:
+        """The other jobs of the failing workflow, by their first leg that fits the image."""
+        if main.candidate is None:
+            return []
+        seen = {id(part.candidate.job) for part in parts if part.candidate}
+        found = dict[int, Part]()
+        for candidate in self.candidates:
+            job = candidate.job
+            same = candidate.workflow is main.candidate.workflow and candidate.called == main.candidate.called
+            if not same or id(job) in seen or job.uses or len(found) > 20:
+                continue
+            present = found.get(id(job))
+            if present and present.base.image == main.base.image:
+                continue
+            if not self._reachable(candidate, quiet=True) or condition(job.condition, candidate.scope) is not True:
+                continue
+            if job.services:
+                self.notes.append(Note(text=f"left out: job {job.id}: it needs services", origin=job.where))
+                continue
+            made = self._made(None, candidate)
+            if made.dish.checks and (present is None or made.base.image == main.base.image):
+                found[id(job)] = made
+        return list(found.values())
 
-    def _context(self) -> Mapping[str, object]:
-        leg = dict(self.match.leg) if self.match else {}
-        runner = {"os": "Linux", "temp": "/tmp", "arch": "X64"}  # noqa: S108 - a path in the box
-        known = {"matrix": leg, "runner": runner, "github": {"workspace": WORK}}
-        env = {key: value for key, value in (self.match.job.env if self.match else {}).items() if "${{" not in value}
-        return {**known, "env": env}
+    # -- together -------------------------------------------------------------------------------------------------
 
+    def _served(self, main: Part, parts: list[Part], *, toolchains: bool) -> Recipe:
+        checks, notes = self._checks(parts), [*self.notes]
+        for part in parts:
+            notes += [*part.base.notes, *part.dish.notes] if part.log else []
+        found = package(self.read)
+        chosen = pins.pins(self.logs, [found.name] if found else [], notes)
+        setup = self._setup(parts, pins.step(chosen), toolchains=toolchains)
+        env = _runner_env(setup)
+        unavailable = [*self.unavailable]
+        for part in parts:
+            unavailable += part.dish.unavailable
+        services = self._services(main, unavailable)
+        return Recipe(
+            image=main.base.image,
+            setup=tuple(setup),
+            checks=checks,
+            env=env,
+            services=services,
+            pins=chosen,
+            notes=tuple(dict.fromkeys(notes)),
+            unavailable=tuple(dict.fromkeys(unavailable)),
+            origins={"image": main.base.origin, **dict.fromkeys(env, "GitHub's runners set it")},
+            job=main.candidate.name if main.candidate else main.log.name if main.log else "",
+        )
 
-def _judges(part: str) -> bool:
-    kind = command_kind(part)
-    return kind is not None and kind[0] in _JUDGES and not scripts.INSTALLS.match(scripts.last_line(part))
+    def _checks(self, parts: list[Part]) -> tuple[Check, ...]:
+        """Red ones first, then in order; one command in one folder is one check."""
+        every = [check for part in parts if part.log for check in part.dish.checks]
+        # A job without a log is not among the failed ones: CI saw its checks pass, or did not get to them.
+        every += [replace(check, failed=False) for part in parts if not part.log for check in part.dish.checks]
+        found = dict[tuple[str, str], Check]()
+        for check in sorted(every, key=lambda check: not check.failed):
+            found.setdefault((check.command, check.workdir), check)
+        named, names = list[Check](), set[str]()
+        for check in found.values():
+            name, number = check.name, 1
+            while name in names:
+                number += 1
+                name = f"{check.name} ({number})"
+            names.add(name)
+            named.append(replace(check, name=name))
+        return tuple(named)
 
+    def _setup(self, parts: list[Part], pinned: SetupStep | None, *, toolchains: bool) -> list[SetupStep]:
+        steps = [*(step for part in parts for step in part.base.steps)] if toolchains else []
+        steps += [pinned] if pinned else []
+        for number, part in enumerate(parts):
+            for step in part.dish.setup:
+                env = {**step.env, **pins.ENV} if pinned else step.env
+                steps.append(replace(step, env=env, may_fail=step.may_fail or (number > 0 and part.log is None)))
+        for part in parts:
+            steps += [replace(step, may_fail=step.may_fail or part.log is None) for step in part.dish.rehearsals]
+        found = dict[tuple[str, str], SetupStep]()
+        for step in steps:
+            found.setdefault((step.command, step.workdir), step)
+        return list(found.values())
 
-def _portable(value: str) -> bool:
-    """Whether a variable means something outside the runner; masked values are secrets."""
-    return _MASK not in value and not any(place in value for place in _RUNNERS_OWN)
-
-
-def _moved(text: str) -> str:
-    return _CHECKOUT.sub(WORK, text)
-
-
-def _editable(command: str) -> str:
-    """`pip install .` tests a copy: editable, so that the patched tree is what is tested."""
-    return re.sub(r"(\bpip3? install (?:-\S+ )*)(?=[\"']?\.(?:\[|[\"']?(?:\s|$)))(?<!-e )", r"\1-e ", command)
-
-
-def _rehearsed(made: Recipe) -> Recipe:
-    """Checks that install while they run are rehearsed while there is a network."""
-    checks, more = [], []
-    for check in made.checks:
-        ready, command = offline.prepared(check)
-        checks.append(ready)
-        if command:
-            origin = f"so that `{check.name}` finds offline what it installs"
-            more.append(SetupStep(command=command, origin=origin, workdir=check.workdir, env=check.env))
-    return replace(made, checks=tuple(checks), setup=(*made.setup, *_unique(more, lambda step: step.script)))
-
-
-def _pinned(made: Recipe, raw: Collection[bytes], read: Callable[[str], bytes | None]) -> Recipe:
-    """Python distributions in the versions that CI had: constraints for pip and uv."""
-    pins = sorted({pin for log in raw for pin in versions.pins(log, versions.own(read))})
-    if not pins or not made.setup:
-        return made
-    listed = " ".join(shlex.quote(pin) for pin in pins)
-    step = SetupStep(
-        command=f'printf "%s\\n" {listed} >"$HOME/ci-versions.txt"', origin=f"{len(pins)} versions that the log names"
-    )
-    constraints = {"PIP_CONSTRAINT": f"{HOME}/ci-versions.txt", "UV_CONSTRAINT": f"{HOME}/ci-versions.txt"}
-    return replace(made, setup=(step, *made.setup), env={**made.env, **constraints})
-
-
-def _merged(found: Sequence[Recipe]) -> Recipe:
-    """One environment: the first job's; what others did joins it where their image is the same."""
-    if not found:
-        return Recipe(image=DEFAULT_IMAGE, image_origin="the default")
-    made, *others = sorted(found, key=lambda each: not each.checks)
-    for other in others:
-        if not other.checks:
-            made = replace(made, left_out=(*made.left_out, *other.left_out))
-        elif other.image == made.image:
-            made = replace(
-                made,
-                setup=_unique([*made.setup, *other.setup], lambda step: step.script),
-                checks=_unique([*made.checks, *other.checks], lambda check: (check.command, check.workdir)),
-                passed=made.passed & other.passed,
-                left_out=(*made.left_out, *other.left_out),
+    def _services(self, main: Part, unavailable: list[Unavailable]) -> tuple[Service, ...]:
+        if main.candidate is None:
+            return ()
+        job, scope, made = main.candidate.job, main.candidate.scope, list[Service]()
+        for name, value in list(job.services.items())[:20]:
+            body = as_map(value)
+            origin = f"{short(job.file)}:{job.services.at(name)}"
+            texts = {key: interpolate(item, scope) for key, item in as_map(body.get("env")).items()}
+            image = interpolate(body.get("image"), scope)
+            unknown = [text for text in (image, *texts.values()) if isinstance(text, Unknown)]
+            if unknown or not image:
+                why = unknown[0].why if unknown else "it names no image"
+                unavailable.append(Unavailable(what=f"service {name}", why=why, origin=origin))
+                continue
+            options = interpolate(body.get("options"), scope)
+            made.append(
+                Service(
+                    name=name,
+                    image=str(image),
+                    env={key: text for key, text in texts.items() if isinstance(text, str)},
+                    ports=tuple(str(port) for port in as_items(body.get("ports"))),
+                    options=options if isinstance(options, str) else "",
+                    origin=origin,
+                )
             )
-        else:
-            where = other.checks[0].origin
-            made = replace(made, notes=(*made.notes, f"{where} ran in {other.image}: that leg is not run here"))
-    return made
+        return tuple(made)
 
 
-def _unique(items: Iterable[object], key: Callable[..., object]) -> tuple:  # type: ignore[type-arg]
-    return tuple({key(item): item for item in reversed(list(items))}.values())[::-1]
+def _runner_env(setup: Sequence[SetupStep]) -> dict[str, str]:
+    """Variables of GitHub's runners, where a set-up command asks for any."""
+    if not any(re.search(r"\$\{?(?:GITHUB_|RUNNER_|CI\b)", step.command) for step in setup):
+        return {}
+    given = {"CI": "true", "GITHUB_WORKSPACE": WORK, "RUNNER_OS": "Linux", "RUNNER_TEMP": "/tmp"}  # noqa: S108 (in the box)
+    return {**given, **dict.fromkeys(_RUNNER_FILES, "/dev/null")}

@@ -1,196 +1,206 @@
-"""Workflow files as data: jobs and steps with the lines that they stand on; anything odd is left out, never guessed."""
+"""A workflow file as typed parts; whatever has the wrong shape counts as not written, and is noted."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-import yaml
+from bot.recipe.document import Items, Map, Unreadable, as_items, as_map, load
+from bot.recipe.expression import Scope
+from bot.recipe.values import shown
 
-from bot.recipe.expressions import expand
+Read = Callable[[str], bytes | None]
 
-LARGEST = 500_000
-"""Bytes of a workflow file that is read; GitHub's own limit is about as large."""
-
-MOST_LEGS = 256
-"""Legs of a matrix (GitHub Docs, "Running variations of jobs in a workflow")."""
-
-_LINE = "__line__"
-
-Leg = Mapping[str, object]
+FOLDER = ".github/workflows/"
+MOST_FILES, MOST_JOBS, MOST_STEPS = 100, 300, 300
+"""Caps on what is looked at of one repository, one workflow, one job."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepSpec:
-    """One step as the file has it; `text` is everything that may hold an expression, to look for secrets in."""
+class Step:
+    """One entry of `steps:`. `where` is file:line. Texts are templates: expressions are not evaluated yet."""
 
-    origin: str
+    where: str
+    id: str = ""
+    name: str = ""
     run: str | None = None
     uses: str | None = None
-    given: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, object] = field(default_factory=dict)
+    env: Mapping[str, object] = field(default_factory=dict)
+    condition: object = None
     workdir: str | None = None
-    condition: str | None = None
     shell: str | None = None
-
-    @property
-    def text(self) -> str:
-        """Script, inputs and environment of the step itself."""
-        return "\n".join([self.run or "", *self.given.values(), *self.env.values()])
+    may_fail: object = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobSpec:
-    """One job of one workflow file; `legs` are its matrix' legs, one empty leg without a matrix."""
+class Job:
+    """One entry of `jobs:`; `uses` is the reusable workflow that it calls, if any."""
 
     id: str
-    name: str
-    workflow: str
-    origin: str
-    runs_on: tuple[str, ...]
-    steps: tuple[StepSpec, ...]
-    legs: tuple[Leg, ...]
-    env: Mapping[str, str] = field(default_factory=dict)
+    where: str
+    file: str
+    name: str = ""
+    runs_on: object = None
+    env: Mapping[str, object] = field(default_factory=dict)
     workdir: str | None = None
-    container: str | None = None
-    services: tuple[str, ...] = ()
-
-    def titles(self, leg: Leg) -> tuple[str, ...]:
-        """How GitHub may call this leg: its `name` expanded, or the job's name or id and the leg's values."""
-        named = expand(self.name, {"matrix": dict(leg)})
-        values = ", ".join(expand_value(value) for value in leg.values())
-        bare = [name for name in (named, self.id) if isinstance(name, str) and name]
-        return tuple(bare + [f"{name} ({values})" for name in bare if values])
-
-
-def expand_value(value: object) -> str:
-    """A matrix value as it stands in a job's title."""
-    text = expand("${{ x }}", {"x": _plain(value)})
-    return text if isinstance(text, str) else ""
+    shell: str | None = None
+    matrix: object = None
+    container: object = None
+    services: Map = field(default_factory=Map)
+    condition: object = None
+    steps: tuple[Step, ...] = ()
+    uses: str | None = None
+    inputs: Mapping[str, object] = field(default_factory=dict)
 
 
-def read_workflows(paths: Iterable[str], read: Callable[[str], bytes | None]) -> tuple[list[JobSpec], list[str]]:
-    """Every job of every workflow file, and why files were left out."""
-    jobs: list[JobSpec] = []
-    notes: list[str] = []
-    for path in sorted(paths):
-        if path.startswith(".github/workflows/") and path.endswith((".yml", ".yaml")):
-            content = read(path) or b""
-            try:
-                if len(content) > LARGEST:
-                    raise yaml.YAMLError("larger than any workflow")
-                jobs += _jobs(path, yaml.load(content, _Lines))  # noqa: S506 - a SafeLoader that notes lines
-            except (yaml.YAMLError, ValueError, RecursionError) as error:
-                notes.append(f"{path} cannot be read: {str(error).splitlines()[0]}")
-    return jobs, notes
+@dataclass(frozen=True, kw_only=True)
+class Workflow:
+    """One file. `inputs` are the defaults of `workflow_call` and `workflow_dispatch`."""
+
+    path: str
+    name: str
+    env: Mapping[str, object] = field(default_factory=dict)
+    jobs: tuple[Job, ...] = ()
+    inputs: Mapping[str, object] = field(default_factory=dict)
 
 
-class _Lines(yaml.SafeLoader):
-    """Mappings know the line that they begin on. Attack: merge keys that double at each level; GitHub knows none."""
+@dataclass(frozen=True, kw_only=True)
+class Composite:
+    """A composite action of the repository: its steps and the defaults of its inputs."""
 
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Leave `<<` as it stands, so that it is refused."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        made = super().construct_mapping(node, deep=deep)
-        return {**made, _LINE: node.start_mark.line + 1}
+    steps: tuple[Step, ...]
+    inputs: Mapping[str, object]
 
 
-def _jobs(path: str, data: object) -> Iterator[JobSpec]:
-    top = _map(data)
-    name = _text(top.get("name")) or path
-    for key, value in _map(top.get("jobs")).items():
-        job = _map(value)
-        if key == _LINE or not job:
-            continue
-        container = job.get("container")
-        yield JobSpec(
-            id=str(key),
-            name=_text(job.get("name")) or str(key),
-            workflow=name,
-            origin=_where(path, job),
-            runs_on=tuple(_labels(job.get("runs-on"))),
-            steps=tuple(_step(path, _map(step)) for step in _list(job.get("steps"))),
-            legs=tuple(itertools.islice(_legs(_map(_map(job.get("strategy")).get("matrix"))), MOST_LEGS)) or ({},),
-            env=_texts(top.get("env")) | _texts(job.get("env")),
-            workdir=_workdir(job.get("defaults")) or _workdir(top.get("defaults")),
-            container=_text(_map(container).get("image")) or _text(container),
-            services=tuple(str(each) for each in _map(job.get("services")) if each != _LINE),
-        )
+def read_all(read: Read, paths: frozenset[str], problems: list[str]) -> list[Workflow]:
+    """Every workflow of the repository; files that cannot be read are named in `problems`."""
+    names = sorted(
+        p for p in paths if p.startswith(FOLDER) and "/" not in p[len(FOLDER) :] and p.endswith((".yml", ".yaml"))
+    )
+    if len(names) > MOST_FILES:
+        problems.append(f"{FOLDER}: only the first {MOST_FILES} of {len(names)} workflow files are read")
+    found = [read_one(read, path, problems) for path in names[:MOST_FILES]]
+    return [workflow for workflow in found if workflow is not None]
 
 
-def _step(path: str, step: Mapping[Any, Any]) -> StepSpec:
-    return StepSpec(
-        origin=_where(path, step),
-        run=_text(step.get("run")),
-        uses=_text(step.get("uses")),
-        given=_texts(step.get("with")),
-        env=_texts(step.get("env")),
-        workdir=_text(step.get("working-directory")),
-        condition=_text(step.get("if")),
-        shell=_text(step.get("shell")),
+def read_one(read: Read, path: str, problems: list[str]) -> Workflow | None:
+    """One workflow file; None where it is not there or no workflow."""
+    document = _document(read, path, problems)
+    if document is None:
+        return None
+    jobs = as_map(document.get("jobs"))
+    if not jobs:
+        problems.append(f"{path}: has no jobs")
+    triggers = as_map(document.get("on"))
+    defaults = _run_defaults(document)
+    return Workflow(
+        path=path,
+        name=_text(document.get("name")) or path,
+        env=as_map(document.get("env")),
+        jobs=tuple(_job(path, name, value, jobs, defaults) for name, value in list(jobs.items())[:MOST_JOBS]),
+        inputs={**_defaults(triggers, "workflow_dispatch"), **_defaults(triggers, "workflow_call")},
     )
 
 
-def _legs(matrix: Mapping[Any, Any]) -> Iterator[Leg]:
-    """The legs in GitHub's order: the product, minus `exclude`, with `include` added to legs or as legs of its own."""
-    axes = {str(key): _list(values) for key, values in matrix.items() if key not in ("include", "exclude", _LINE)}
-    product = itertools.product(*axes.values()) if axes else iter(())
-    legs = [dict(zip(axes, values, strict=True)) for values in itertools.islice(product, MOST_LEGS * 4)]
-    excluded = [_clean(_map(each)) for each in _list(matrix.get("exclude"))]
-    legs = [leg for leg in legs if not any(_within(each, leg) for each in excluded)]
-    originals = [dict(leg) for leg in legs]
-    for extra in [_clean(_map(each)) for each in _list(matrix.get("include"))][:MOST_LEGS]:
-        shared = {key: value for key, value in extra.items() if key in axes}
-        fitting = [leg for leg, was in zip(legs, originals, strict=False) if _within(shared, was)] if axes else []
-        for leg in fitting:
-            leg.update(extra)
-        if not fitting:
-            legs.append(dict(extra))
-    yield from legs
+def read_action(read: Read, folder: str, problems: list[str]) -> Composite | None:
+    """The action in a folder of the repository, where it is a composite one."""
+    for name in ("action.yml", "action.yaml"):
+        path = f"{folder}/{name}" if folder else name
+        if (document := _document(read, path, problems)) is not None:
+            runs = as_map(document.get("runs"))
+            inputs = as_map(document.get("inputs"))
+            return Composite(
+                steps=_steps(path, runs.get("steps")),
+                inputs={key: as_map(value).get("default", "") for key, value in inputs.items()},
+            )
+    return None
 
 
-def _within(part: Mapping[str, object], leg: Leg) -> bool:
-    return all(key in leg and leg[key] == value for key, value in part.items())
+def _document(read: Read, path: str, problems: list[str]) -> Map | None:
+    content = read(path)
+    if content is None:
+        return None
+    try:
+        document = load(content)
+    except Unreadable as error:
+        problems.append(f"{path}: left out: {error}")
+        return None
+    if not isinstance(document, Map):
+        problems.append(f"{path}: left out: not a mapping")
+        return None
+    return document
 
 
-def _clean(data: Mapping[Any, Any]) -> dict[str, object]:
-    return {str(key): value for key, value in data.items() if key != _LINE}
+def _defaults(triggers: Map, trigger: str) -> dict[str, object]:
+    inputs = as_map(as_map(triggers.get(trigger)).get("inputs"))
+    return {name: as_map(value).get("default", "") for name, value in inputs.items()}
 
 
-def _where(path: str, data: Mapping[Any, Any]) -> str:
-    return f"{path.rsplit('/', 1)[-1]}:{data.get(_LINE, 1)}"
+def _run_defaults(value: Map) -> Map:
+    return as_map(as_map(value.get("defaults")).get("run"))
 
 
-def _workdir(defaults: object) -> str | None:
-    return _text(_map(_map(defaults).get("run")).get("working-directory"))
+def _job(path: str, name: str, value: object, jobs: Map, defaults: Map) -> Job:
+    body = as_map(value)
+    run = Map()
+    run.update({**defaults, **_run_defaults(body)})
+    return Job(
+        id=name,
+        where=f"{short(path)}:{jobs.at(name)}",
+        file=path,
+        name=_text(body.get("name")) or "",
+        runs_on=body.get("runs-on"),
+        env=as_map(body.get("env")),
+        workdir=_text(run.get("working-directory")),
+        shell=_text(run.get("shell")),
+        matrix=as_map(body.get("strategy")).get("matrix"),
+        container=body.get("container"),
+        services=as_map(body.get("services")),
+        condition=body.get("if"),
+        steps=_steps(path, body.get("steps")),
+        uses=_text(body.get("uses")),
+        inputs=as_map(body.get("with")),
+    )
 
 
-def _labels(value: object) -> list[str]:
-    group = _map(value)
-    return [_text(label) or "" for label in _list(group.get("labels", group.get("group")) if group else value)]
+def _steps(path: str, value: object) -> tuple[Step, ...]:
+    items = value if isinstance(value, Items) else Items()
+    return tuple(_each(path, items))
 
 
-def _map(value: object) -> Mapping[Any, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _each(path: str, items: Items) -> Iterator[Step]:
+    for body, line in list(zip(items, items.lines, strict=True))[:MOST_STEPS]:
+        if isinstance(body, Map):
+            key = next((name for name in ("run", "uses") if name in body), "")
+            yield Step(
+                where=f"{short(path)}:{body.lines.get(key, line)}",
+                id=_text(body.get("id")) or "",
+                name=_text(body.get("name")) or "",
+                run=_text(body.get("run")),
+                uses=_text(body.get("uses")),
+                inputs=as_map(body.get("with")),
+                env=as_map(body.get("env")),
+                condition=body.get("if"),
+                workdir=_text(body.get("working-directory")),
+                shell=_text(body.get("shell")),
+                may_fail=body.get("continue-on-error", False),
+            )
 
 
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else ([] if value is None else [value])
+def short(path: str) -> str:
+    """A workflow is called by its file's name, as people do."""
+    return path.removeprefix(FOLDER)
 
 
 def _text(value: object) -> str | None:
-    """A scalar as GitHub reads it; None for anything else."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, str | int | float) else None
+    """Scalars as GitHub reads them as text; None for everything else."""
+    return shown(value) if isinstance(value, str | int | float) else None
 
 
-def _texts(value: object) -> dict[str, str]:
-    return {str(key): text for key, item in _map(value).items() if key != _LINE and (text := _text(item)) is not None}
-
-
-def _plain(value: object) -> object:
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+def labels(job: Job, scope: Scope) -> list[object]:
+    """What `runs-on` asks for: one entry per label, templates still."""
+    value = job.runs_on
+    if isinstance(value, Map):
+        value = value.get("labels", value.get("group"))
+    return list(as_items(value))

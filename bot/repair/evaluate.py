@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from bot.domain.execution import Limits, Request, Result
+from bot.domain.execution import WORK, Limits, Request, Result
 from bot.domain.findings import Check, CheckKind, Report
 from bot.domain.fitness import Evaluation
 from bot.domain.patch import Files
@@ -122,7 +122,7 @@ def _request(
 ) -> Request:
     return Request(
         environment=environment,
-        entrypoint=instruments.entrypoint(check.command),
+        entrypoint=instruments.entrypoint(_whole(check)),
         workdir=check.workdir,
         files=files,
         tools=instruments.tools(only),
@@ -130,6 +130,11 @@ def _request(
         collect=(instruments.EVENTS,),
         limits=limits,
     )
+
+
+def _whole(check: Check) -> str:
+    """The command, after what brings the environment up to the patched tree; that runs from the tree's root."""
+    return "\n".join([*(f"(cd {WORK} && {command})" for command in check.before), check.command])
 
 
 def _events(content: bytes) -> Iterator[dict[str, object]]:

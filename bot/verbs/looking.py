@@ -6,9 +6,10 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
-from bot.adapters.log_files import opened
+from bot.adapters.log_files import contents, opened
 from bot.domain.attempt import Budget, InputError
 from bot.domain.findings import JobLog
 from bot.logs import as_schema, read_job
@@ -52,16 +53,28 @@ def packet(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def recipe(args: argparse.Namespace, _environ: Mapping[str, str]) -> int:
+def recipe(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """What CI did, and where each of it is written."""
+    from bot import config
     from bot import recipe as recipes
     from bot.adapters.git_workspace import GitWorkspace
+    from bot.report import recipe as told
 
     workspace = GitWorkspace.open(args.repo)
-    raw = [args.log.read_bytes()] if args.log.is_file() else []
-    _, jobs = _jobs(args.log)
-    made = recipes.infer(jobs, raw=raw, read=workspace.read, paths=workspace.paths())
-    sys.stdout.write("".join(f"{line}\n" for line in made.lines()))
+    settings = config.load((config.FILE, config.read_file(workspace.read(config.FILE))))
+    logs = contents(args.log)
+    made = recipes.infer(
+        [read_job([log], name=name) for name, log in logs.items()],
+        image=settings.image,
+        setup=settings.setup,
+        checks=settings.checks,
+        workflow=args.workflow,
+        logs=logs,
+        read=workspace.read,
+        paths=workspace.paths(),
+    )
+    shown = json.dumps(asdict(made), indent=1, ensure_ascii=False) + "\n" if args.json else told(made)
+    sys.stdout.write(Redactor(secrets_in(environ)).text(shown))
     return 0
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from bot.adapters.docker_sandbox import DockerSandbox
 from bot.domain.attempt import SetupFailed
-from bot.domain.execution import Environment, Request, Result
-from bot.sandbox import local_addresses
+from bot.domain.execution import Environment, Request, Result, SetupStep
+from bot.sandbox import configured, local_addresses
 from tests.box.conftest import BASE, SMALL
 
 PROBE = """
@@ -46,6 +46,10 @@ def sandbox(client: docker.DockerClient, product: str, fresh: Environment) -> It
         yield made
 
 
+def steps(*commands: str) -> tuple[SetupStep, ...]:
+    return tuple(configured(command) for command in commands)
+
+
 def check(sandbox: DockerSandbox, image: str, script: str) -> Result:
     return sandbox.run(Request(environment=image, entrypoint=("sh", "-c", script), limits=SMALL))
 
@@ -64,7 +68,7 @@ def test_set_up_installs_from_the_package_index_as_the_checks_user_and_checks_ru
     sandbox: DockerSandbox, fresh: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_neverSeen")
-    setup = (
+    setup = steps(
         "id -un >who; env >environment; touch pkg/left",
         "pip install --no-warn-script-location iniconfig wheel==0.45.1",
         "printf built >~/.local/state-of-mine\necho hi >/tmp/gone",
@@ -111,19 +115,28 @@ def test_runs_that_build_the_same_at_the_same_time_leave_one_image(
 
 def test_a_failing_set_up_command_says_which_and_why(sandbox: DockerSandbox, fresh: Environment) -> None:
     with pytest.raises(SetupFailed, match="exited with status 3") as caught:
-        sandbox.prepare(replace(fresh, setup=("true", "echo to be seen >&2\nfalse || exit 3", "echo never")))
+        sandbox.prepare(replace(fresh, setup=steps("true", "echo to be seen >&2\nfalse || exit 3", "echo never")))
     assert "to be seen" in caught.value.output
     assert "never" not in caught.value.output
 
 
+def test_steps_have_their_own_folder_and_variables_and_some_may_fail(
+    sandbox: DockerSandbox, fresh: Environment
+) -> None:
+    step = SetupStep(command='pwd >where; printf %s "$ONLY" >said; exit 7', workdir="pkg", may_fail=True)
+    image = sandbox.prepare(replace(fresh, setup=(replace(step, env={"ONLY": "a 'b'"}), *steps("env >later"))))
+    result = check(sandbox, image, "cat pkg/where pkg/said; grep ONLY later")
+    assert result.stdout == b"/workspace/pkg\na 'b'"
+
+
 def test_set_up_has_a_time_limit(sandbox: DockerSandbox, fresh: Environment) -> None:
     with pytest.raises(SetupFailed, match="took longer than 2 s"):
-        sandbox.prepare(replace(fresh, setup=("sleep 60",), setup_timeout_s=2.0))
+        sandbox.prepare(replace(fresh, setup=steps("sleep 60"), setup_timeout_s=2.0))
 
 
 def test_a_failing_line_ends_the_command(sandbox: DockerSandbox, fresh: Environment) -> None:
     with pytest.raises(SetupFailed, match="exited with status 1"):
-        sandbox.prepare(replace(fresh, setup=("false\ntrue",)))
+        sandbox.prepare(replace(fresh, setup=steps("false\ntrue")))
 
 
 def test_only_public_addresses_are_reached_and_only_through_the_proxy(
@@ -135,7 +148,7 @@ def test_only_public_addresses_are_reached_and_only_through_the_proxy(
     urls = " ".join(f"http://{host}/ http://{host}:{server}/ https://{host}/" for host in hosts)
     direct = " ".join(f"http://{host}:{server}/" for host in own if not host.startswith("127."))
     direct += " http://1.1.1.1/ https://8.8.8.8/"
-    setup = (
+    setup = steps(
         f"cat >probe.py <<'END'\n{PROBE}\nEND\nunset no_proxy NO_PROXY; python3 probe.py {urls} >proxied",
         f"unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY; python3 probe.py {direct} >direct",
         "pip download --no-deps -d wheels iniconfig",
@@ -151,7 +164,7 @@ def test_only_public_addresses_are_reached_and_only_through_the_proxy(
 
 
 def test_an_allow_list_leaves_the_rest_out(client: docker.DockerClient, product: str, fresh: Environment) -> None:
-    setup = (f"python3 -c '{PROBE}' http://example.com/ http://wheels.allowed.invalid/; exit 1",)
+    setup = steps(f"python3 -c '{PROBE}' http://example.com/ http://wheels.allowed.invalid/; exit 1")
     with (
         DockerSandbox(client=client, proxy_image=product, allow=(".allowed.invalid",)) as sandbox,
         pytest.raises(SetupFailed) as caught,
@@ -165,6 +178,6 @@ def test_an_allow_list_leaves_the_rest_out(client: docker.DockerClient, product:
 def test_networks_and_proxies_are_gone_afterwards(
     client: docker.DockerClient, sandbox: DockerSandbox, fresh: Environment
 ) -> None:
-    sandbox.prepare(replace(fresh, setup=("true",)))
+    sandbox.prepare(replace(fresh, setup=steps("true")))
     assert client.api.containers(all=True, filters={"label": f"selfrepair.run={sandbox.run_id}"}) == []
     assert client.networks.list(filters={"label": f"selfrepair.run={sandbox.run_id}"}) == []

@@ -39,11 +39,12 @@ class LocalProcessSandbox:
             self._environments[name] = environment
         tree = self._root / name
         shutil.copytree(environment.tree, tree, symlinks=True)
-        for command in environment.setup:
-            env = {**_base_env(self._root), **environment.env}
-            done = subprocess.run(["bash", "-ec", command], cwd=tree, env=env, capture_output=True, check=False)
-            if done.returncode:
-                raise Fault(f"set-up failed: {command}", fix=done.stderr.decode(errors="replace"))
+        for step in environment.setup:
+            env = {**_base_env(self._root), **environment.env, **step.env}
+            argv = ["bash", "-ec", step.command]
+            done = subprocess.run(argv, cwd=tree / step.workdir, env=env, capture_output=True, check=False)
+            if done.returncode and not step.may_fail:
+                raise Fault(f"set-up failed: {step.command}", fix=done.stderr.decode(errors="replace"))
         return name
 
     def run(self, request: Request) -> Result:

@@ -148,20 +148,22 @@ def test_the_rest_does_not(command: str) -> None:
 
 def test_a_set_up_command_reaches_the_shell_as_it_was_written() -> None:
     command = """echo "a 'b'" '$x' "$(echo sub)"\nfalse\necho no"""
-    argv = [part.replace("cd /workspace", "cd /") for part in sandbox.setup_argv(command)]
+    argv = [part.replace("cd /workspace", "cd /") for part in sandbox.setup_argv(sandbox.configured(command))]
     done = subprocess.run(argv, capture_output=True, check=False)
     assert done.stdout == b"a 'b' $x sub\n"
     assert done.returncode == 1
 
 
 def test_sudo_becomes_a_function_without_its_options() -> None:
-    argv = [part.replace("cd /workspace", "cd /") for part in sandbox.setup_argv("sudo -E -H X='1 2' sh -c 'echo $X'")]
+    step = sandbox.configured("sudo -E -H X='1 2' sh -c 'echo $X'")
+    argv = [part.replace("cd /workspace", "cd /") for part in sandbox.setup_argv(step)]
     assert subprocess.run(argv, capture_output=True, check=True).stdout == b"1 2\n"
 
 
 def test_an_environment_is_known_by_all_that_went_in() -> None:
+    one, two = sandbox.configured("a"), sandbox.configured("b")
     base = {"image": "i", "tree": "/anywhere", "digest": "d"}
-    changes = [{}, {"digest": "e"}, {"setup": ("a",)}, {"setup": ("a", "b")}, {"env": {"A": "b"}}, {"trust": "t"}]
+    changes = [{}, {"digest": "e"}, {"setup": (one,)}, {"setup": (one, two)}, {"env": {"A": "b"}}, {"trust": "t"}]
     keys = {
         sandbox.environment_key(Environment(**{**base, **change}), base_id)  # type: ignore[arg-type]
         for base_id in ("1", "2")

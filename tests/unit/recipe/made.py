@@ -22,22 +22,24 @@ class Ran:
     env: Mapping[str, str] = field(default_factory=dict)
     output: Sequence[str] = ()
     code: int = 0
+    shell: str = "/usr/bin/bash -e {0}"
 
     def lines(self) -> list[str]:
         """The step's part of the log."""
         title = self.uses or self.run.splitlines()[0]
         told = [f"##[group]Run {title}"]
         told += [f"\x1b[36;1m{line}\x1b[0m" for line in self.run.splitlines()]
-        told += ["shell: /usr/bin/bash -e {0}"] if self.run else []
+        told += [f"shell: {self.shell}"] if self.run else []
         for head, values in (("with:", self.given), ("env:", self.env)):
             told += [head, *(f"  {name}: {value}" for name, value in values.items())] if values else []
         told += ["##[endgroup]", *self.output]
         return told + ([f"##[error]Process completed with exit code {self.code}."] if self.code else [])
 
 
-def log(*steps: Ran) -> bytes:
+def log(*steps: Ran, job: str = "") -> bytes:
     """A whole job's log."""
-    told = ["Current runner version: '2.334.0'", *(line for step in steps for line in step.lines())]
+    named = [f"Complete job name: {job}"] if job else []
+    told = ["Current runner version: '2.334.0'", *named, *(line for step in steps for line in step.lines())]
     return "".join(f"{STAMP}{line}\n" for line in [*told, "Cleaning up orphan processes"]).encode()
 
 
@@ -47,7 +49,7 @@ def recipe(*steps: Ran, workflow: str = "", name: str = "test", files: Mapping[s
     if workflow:
         tree[".github/workflows/ci.yml"] = workflow.encode()
     raw = log(*steps)
-    return infer([job(raw, name)], raw=[raw], read=tree.get, paths=tree)
+    return infer([job(raw, name)], logs={name: raw}, read=tree.get, paths=frozenset(tree))
 
 
 def job(raw: bytes, name: str = "test") -> JobLog:
