@@ -51,12 +51,18 @@ _APT = "apt-get update && apt-get install -y --no-install-recommends"
 
 @dataclass
 class Base:
-    """An image and the steps that come before all others."""
+    """An image and the steps that come before all others. `assumed`: nothing names the version of its language."""
 
     image: str
     origin: str
+    language: str = ""
+    assumed: bool = False
     steps: list[SetupStep] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+
+    def serves(self, other: Base) -> bool:
+        """Whether what needs `other` can run here too."""
+        return self.image == other.image or (other.assumed and self.language == other.language)
 
 
 def base(
@@ -84,7 +90,7 @@ def base(
         tool = needed[language]
         guessed = language == "python" and not tool.spec and not where
         chosen = Image(name=DEFAULT_IMAGE) if guessed else image(tool)
-        made = Base(image=chosen.name, origin=tool.origin)
+        made = Base(image=chosen.name, origin=tool.origin, language=language, assumed=not tool.spec)
         made.notes += [Note(text=chosen.note, origin=tool.origin)] if chosen.note else []
     _beside(made, [tool for name, tool in needed.items() if name != language])
     _lacking(made, commands, read)

@@ -173,7 +173,7 @@ class _Kitchen:
         """Those that need no other image."""
         kept = []
         for part in others:
-            if part.base.image == main.base.image:
+            if main.base.serves(part.base):
                 kept.append(part)
             elif part.dish.checks:
                 name = part.candidate.name if part.candidate else part.log.name if part.log else "?"
@@ -194,7 +194,7 @@ class _Kitchen:
             if not same or id(job) in seen or job.uses or len(found) > 20:
                 continue
             present = found.get(id(job))
-            if present and present.base.image == main.base.image:
+            if present and main.base.serves(present.base):
                 continue
             if not self._reachable(candidate, quiet=True) or condition(job.condition, candidate.scope) is not True:
                 continue
@@ -202,7 +202,7 @@ class _Kitchen:
                 self.notes.append(Note(text=f"left out: job {job.id}: it needs services", origin=job.where))
                 continue
             made = self._made(None, candidate)
-            if made.dish.checks and (present is None or made.base.image == main.base.image):
+            if made.dish.checks and (present is None or main.base.serves(made.base)):
                 found[id(job)] = made
         return list(found.values())
 
