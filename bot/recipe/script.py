@@ -79,6 +79,8 @@ def pieces(script: str, installs: Callable[[str], bool] = lambda _: False) -> li
                 state.append(text)
             else:
                 found.append(Piece(text, tuple(state)))
+    if found and tuple(state) != found[-1].state:  # a `cd` at the end may fail, and no piece would tell
+        return whole
     return found or whole
 
 
