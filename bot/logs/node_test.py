@@ -17,7 +17,7 @@ from bot.logs.parser import MOST, MOST_IDS, Found
 from bot.logs.paths import relative
 
 _ROW = re.compile(
-    r"(?P<indent>(?:  )*)(?P<mark>[✔✖▶﹣⚠]) (?P<title>\S.*?)(?:(?P<ms> \(\d[\d.]*ms\))(?P<note> # .*)?| # SKIP)?$"
+    r"(?P<indent>(?:  )*)(?P<mark>[✔✖▶﹣⚠]) (?P<title>\S.*?)(?:(?P<ms> \((?:\d+\.\d+|0)ms\))(?P<note> # .*)?| # SKIP)?$"
 )
 _COUNT = re.compile(r"ℹ (?P<what>tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) (?P<number>\d[\d.]*)$")
 _LISTS = ("✖ failing tests:", "Failed tests:")
@@ -110,10 +110,11 @@ class NodeTest:
         self._row = None
 
     def _tree(self, row: re.Match[str]) -> bool:
-        """A row of the tree. Other tools begin lines with these marks, too: a duration makes sure."""
+        """A row of the tree. Other tools begin lines with these marks, too: a duration as node has it makes sure."""
         mark, title, level = row.group("mark"), row.group("title"), len(row.group("indent")) // 2
         timed = row.group("ms") is not None
-        if self._counted or not (timed or self._sure or mark == "▶") or (level and level - 1 not in self._suites):
+        cancelled = self._sure and level > 0 and not title.endswith("ms)")
+        if self._counted or not (timed or cancelled or mark in "▶﹣") or (level and level - 1 not in self._suites):
             return False
         self._sure = self._sure or timed
         self.holding = True

@@ -38,6 +38,7 @@ class _Result:
     todo: bool = False
     lines: list[str] = field(default_factory=list)
     parent: bool = False
+    closed: bool = False
     raw: list[str] = field(default_factory=list)
 
 
@@ -63,6 +64,7 @@ class Tap:
         self._left: set[str] = set()
         self._announced: dict[int, str] = {}
         self._braces: list[str] = []
+        self._parents: list[_Result | None] = []
         self._style = ""
         self._open: _Result | None = None
         self._yaml: str | None = None
@@ -101,6 +103,8 @@ class Tap:
             return True
         if text == "}" and self._braces:
             self._braces.pop()
+            if parent := self._parents.pop():
+                parent.closed = True
             return True
         if _END.match(line):
             self.holding = False
@@ -131,13 +135,14 @@ class Tap:
         title = title.removesuffix(" {").replace("\\#", "#").replace("\\\\", "\\").strip()
         titles = self._path(level, title)
         self.holding = True
-        if opens:
-            self._braces.append(title)
         self._open = None
         if found.group("bad"):
             self._failed(titles, level, todo=word == "todo", parent=opens)
         elif not opens:
             self._fine(titles, skipped=word in ("skip", "todo"))
+        if opens:
+            self._braces.append(title)
+            self._parents.append(self._open)
         self._raw = []
         return True
 
@@ -183,7 +188,7 @@ class Tap:
             self._passed |= self._good
             self._skipped |= self._left
         for result in self._results if self._planned else ():
-            if result.todo or (result.parent and self._explained(result)):
+            if result.todo or self._explained(result):
                 continue
             failure = self._failure(result)
             if failure and len(self._findings) < MOST:
@@ -191,7 +196,11 @@ class Tap:
         self._begin()
 
     def _explained(self, parent: _Result) -> bool:
-        """A suite failed because of what stands below it; else one of its hooks did."""
+        """A suite failed because of what stands below it; else one of its hooks did, as is known once it is over."""
+        if parent.parent and not parent.closed:
+            return True
+        if not parent.parent and any("failureType:" in line for line in parent.lines):
+            return False
         depth = len(parent.titles)
         return any(one.titles[:depth] == parent.titles and len(one.titles) > depth for one in self._results)
 
@@ -203,7 +212,7 @@ class Tap:
         test, file = self._id(result.titles)
         if result.parent:
             return Failure(tool="vitest", id=test, kind=FailureKind.ERROR, file=file, collection=True)
-        if not yaml:
+        if not yaml and self._style != "node":
             return _flat(test, result.lines)
         if self._style == "vitest":
             return _of_vitest(test, file, given)
@@ -284,7 +293,7 @@ def _of_node(test: str, given: dict[str, str], raw: list[str]) -> Failure:
     parts = Parts(frames=_stack(given))
     failure = Failure(
         tool="node-test",
-        id=title if whole else test,
+        id=title if whole or test.startswith("/") else test,
         kind=FailureKind.ERROR if whole or kind in ("hookFailed", "cancelledByParent") else FailureKind.FAILED,
         file=declared.file if declared else None,
         exception=kind_of(message),

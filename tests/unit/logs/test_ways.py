@@ -16,6 +16,7 @@ LOGS = [
     and b"Z ##[group]Run " in path.read_bytes()
     and b"\tRun " not in path.read_bytes()[:20_000]
 ]
+CUT = [path for path in LOGS if crc32(path.name.encode()) % 18 == 12]
 IDS = [f"{path.parent.name}-{path.stem}" for path in LOGS]
 
 
@@ -63,7 +64,7 @@ def test_line_endings_change_nothing(path):
     assert seen(log.replace(b"\n", b"\r\n")) == seen(log)
 
 
-@pytest.mark.parametrize("path", LOGS[::3], ids=IDS[::3])
+@pytest.mark.parametrize("path", CUT, ids=lambda path: path.stem)
 def test_a_log_cut_anywhere_tells_no_test_that_the_whole_does_not(path):
     """Cut at a line's end, a log may tell less (the name without its file, too), never something else."""
     log = path.read_bytes()
