@@ -77,9 +77,10 @@ class Eslint(Rows):
         if (head or self._file) and (row := _ROW.match(line)):
             self._file = head or self._file
             return self._row(row)
-        if _END.match(line):
+        if _END.match(line) or line == _CRASH:
             self._leave()
-            self.ended = True
+            self._crashed = self.holding = line == _CRASH
+            self.ended = self.ended or not self._crashed
             return True
         if self._file is not None and self._member(line):
             return True
@@ -92,7 +93,7 @@ class Eslint(Rows):
             self._gap = True
             self._open = self._open and not self.rows[-1].message.startswith(_WHOLE)
             return True
-        if self._gap and (header := _header(line)):
+        if (self._gap or self._open) and (header := _header(line)):
             self._next = header
             return True
         if not self._open or self._lines > _MOST_LINES:

@@ -13,8 +13,16 @@ from bot.logs.table import PARSERS, together, wanted
 
 _STREAM = re.compile(
     r"(?P<turbo>@?[\w.-]+(?:/[\w.-]+)*:[A-Za-z][\w.-]*(?::[\w.-]+)*): ?"  # turbo, nx: `@scope/pkg:task: `
+    r"|(?P<lerna>@[\w.-]+/[\w.-]+): ?"  # lerna --stream: `@scope/pkg: `
     r"|(?P<compose>[\w.-]+-\d+) +\| ?"  # docker compose: `web-1  | `
+    r"|\[(?P<yarn>@?[\w.-]+(?:/[\w.-]+)*)\]: "  # yarn workspaces foreach: `[@scope/pkg]: `
+    r"|\[(?P<number>\d{1,2})\](?: |$)"  # concurrently: `[0] `
 )
+_LABELLED = re.compile(r"\[(?P<label>[\w@./:-]+)\](?: |$)|(?P<pnpm>[^\s:]+ [\w:.-]+)(?:: ?|(?=\$ ))")
+"""npm-run-all, concurrently: `[task] `; pnpm -r: `dir task: `. First they show what they run: a line `> ` or `$ `."""
+
+_COMMAND = re.compile(r"[>$] (?!\d+ \|)\S")
+_LEVELS = frozenset(("debug", "info", "warn", "warning", "error", "fatal", "notice", "log", "ok", "fail", "command"))
 _MOST_STREAMS = 32
 
 
@@ -77,7 +85,9 @@ class Output:
                 self._holder = None
             if taken:
                 return
-        elif self._mixed and (": " in line or " |" in line) and self._elsewhere(line):
+        elif (
+            self._mixed and (": " in line or " |" in line or "$ " in line or line[:1] == "[") and self._elsewhere(line)
+        ):
             return
         if self._fits(line):
             self._offer(line, holder)
@@ -95,16 +105,24 @@ class Output:
 
     def _elsewhere(self, line: str) -> bool:
         """A line of one of several commands whose outputs are mixed, each with its own prefix."""
-        found = _STREAM.match(line)
+        found = _STREAM.match(line) or self._labelled(line)
         if found is None:
             return False
-        name = found.group("turbo") or found.group("compose")
+        name = next(group for group in found.groups() if group)
         if name not in self._streams:
             if len(self._streams) >= _MOST_STREAMS:
                 return False
             self._streams[name] = Output(nested=True)
         self._streams[name].feed(line[found.end() :])
         return True
+
+    def _labelled(self, line: str) -> re.Match[str] | None:
+        """A prefix that could be anything: one only if a command was shown behind it before."""
+        found = _LABELLED.match(line)
+        if found is None or found["label"] in _LEVELS:
+            return None
+        known = (found["label"] or found["pnpm"]) in self._streams
+        return found if known or _COMMAND.match(line, found.end()) else None
 
     def close(self, exit_code: int | None) -> Read:
         """What was found; `exit_code` is the command's, None when not known."""
@@ -122,7 +140,7 @@ class Output:
 def _merged(said: list[tuple[str, Found]], inner: list[Read]) -> Read:
     kinds = [PARSERS[name].kind for name, found in said if found.findings or found.ended or found.blocked]
     founds = [found for _, found in said] + [read.found for read in inner]
-    findings = _once([found.findings for found in founds])
+    findings = _once([found.findings for _, found in said]) + tuple(f for read in inner for f in read.found.findings)
     merged = Found(
         findings=findings[:MOST],
         passed=_ids(founds, "passed"),

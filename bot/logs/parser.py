@@ -24,7 +24,8 @@ PAREN_ROW = r"(?:[A-Za-z]:[\\/])?[^(:]++\((?:[^():]++[^(:]*+\()*\d++(?:,\d++)?+\
 """Pattern of the formats that print `path(line,col)...` rows; a directory's own name may stand in parentheses."""
 
 PATH_LINE = (
-    r"(?:(?:[A-Za-z]:)?\.{0,2}[\\/]|[^\s:/\\]++[\\/])[^:]*+$"
+    r"(?:(?:[A-Za-z]:)?\.{0,2}[\\/]|[^\s:/\\]++[\\/])"
+    r"(?:[^\s:]*+$|[^:]*+$(?:(?<=\.\w\w)|(?<=\.\w{3})|(?<=\.\w{4})|(?<=\.\w{5})|(?<=\.\w{6})))"
     r"|[\w@. -]++(?<=[.mc][jt]s|[jt]sx|vue|son|.md|mdx|css|ess|yml|aml|tml|[a-z]rc)$"
 )
 """Pattern of lines that are a path and nothing else, as some linters print it before the complaints of a file."""
