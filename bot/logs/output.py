@@ -22,6 +22,7 @@ _LABELLED = re.compile(r"\[(?P<label>[\w@./:-]+)\](?: |$)|(?P<pnpm>[^\s:]+ [\w:.
 """npm-run-all, concurrently: `[task] `; pnpm -r: `dir task: `. First they show what they run: a line `> ` or `$ `."""
 
 _COMMAND = re.compile(r"[>$] (?!\d+ \|)\S")
+_INTRODUCED = r"(?:\[[\w@./:-]+\] |[^\s:]++ [\w:.-]+(?=\$ ))" + _COMMAND.pattern
 _LEVELS = frozenset(("debug", "info", "warn", "warning", "error", "fatal", "notice", "log", "ok", "fail", "command"))
 _MOST_STREAMS = 32
 
@@ -48,7 +49,7 @@ class Output:
         self._holder: Parser | None = None
         self._streams: dict[str, Output] = {}
         self._mixed = not nested and formats is None
-        self._wanted = wanted(self._names, (_STREAM.pattern,) if self._mixed else ())
+        self._wanted = wanted(self._names, (_STREAM.pattern, _INTRODUCED) if self._mixed else ())
         self._fits = self._wanted.line.match
         if script:
             self.feed("$ " + script.replace("\\\n", " ").replace("\n", "; "))
@@ -113,6 +114,9 @@ class Output:
             if len(self._streams) >= _MOST_STREAMS:
                 return False
             self._streams[name] = Output(nested=True)
+            if found.re is _LABELLED:
+                self._wanted = wanted(self._names, (_STREAM.pattern, _LABELLED.pattern))
+                self._fits = self._wanted.line.match
         self._streams[name].feed(line[found.end() :])
         return True
 
