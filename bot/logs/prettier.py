@@ -21,6 +21,7 @@ _SIGN = re.compile(
 _CLOSING = re.compile(r"(?:\[warn\] )?(?:Code style issues|All matched|Error occurred)")
 _BANNER = re.compile(r"[>$] (?!\d+ \|)(?P<command>\S.*)$")
 _CALLED = re.compile(r"(?:\S*/)?prettier(?:@\S+)?$")
+_HOOK = "- hook id: "
 _LISTS = {"-l", "--list-different"}
 _ELSE = {"-c", "--check", "-w", "--write"}
 _FILE = re.compile(r"(?:\S+|\S.*\.\w{1,12})$")
@@ -40,7 +41,7 @@ class Prettier(Rows):
 
     starts: ClassVar[tuple[str, ...]] = (
         *("[warn] ", "[error] ", "Checking formatting...", "All matched files use ", "Error occurred when "),
-        *("Code style issues ", "> ", "$ "),
+        *("Code style issues ", "> ", "$ ", _HOOK),
     )
     patterns: ClassVar[tuple[str, ...]] = (PATH_LINE,)
 
@@ -63,6 +64,10 @@ class Prettier(Rows):
             return self._failed(line[8:])
         if banner := _BANNER.match(line):
             self._asked(banner.group("command"))
+            return False
+        if line.startswith(_HOOK):  # pre-commit's runs --write --list-different
+            self._list(line.startswith(_HOOK + "prettier"))
+            self._sure = self._sure or self._lists
             return False
         return self._lists and self._listed(line)
 

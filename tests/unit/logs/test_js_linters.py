@@ -96,3 +96,19 @@ def test_a_log_level_is_no_stream():
         ("a.js", 2, None),
         ("b.js", None, None),
     ]
+
+
+def test_pre_commits_hook_lists_what_it_changed():
+    text = (
+        "prettier.................................................................Failed\n- hook id: prettier\n"
+        "- files were modified by this hook\n\nREADME.md\ndocs/my notes.md\n\n"
+        "check names..............................................................Failed\n- hook id: names\n"
+        "- exit code: 1\n\nsrc/a.js\n"
+    )
+    assert rows(text, "pre-commit run --all-files") == [("README.md", None, None), ("docs/my notes.md", None, None)]
+
+
+def test_paths_of_windows():
+    text = "D:\\a\\w\\w\\src\\a.js\n  2:7  error  Missing semicolon  semi\n\n✖ 1 problem (1 error, 0 warnings)\n"
+    text += "D:\\a\\w\\w\\src\\b.js: line 2, col 7, Error - Missing semicolon. (semi)\n\n1 problem\n"
+    assert rows(text) == [("src/a.js", 2, "semi"), ("src/b.js", 2, "semi")]
