@@ -1,6 +1,7 @@
-"""Repairs tests/repos/local with a real model, one after another, and prints what came of it as Markdown.
+"""Repairs tests/repos/SET with a real model, one after another, and prints what came of it as Markdown.
 
-python scripts/local-trial.py URL OUT      (resumable: a repository with an outcome in OUT is not run again)
+python scripts/local-trial.py URL OUT [SET]   (resumable: a repository with an outcome in OUT is not run again)
+SET: `local`, ten repositories that can be repaired, or `impossible`, twelve whose one red test contradicts the rest.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-REPOS = ROOT / "tests" / "repos" / "local"
 
 
-def main(url: str, out: Path) -> int:
+def main(url: str, out: Path, name: str = "local") -> int:
     """Run what has no result yet, then print the table and every history."""
-    for repo in sorted(REPOS.iterdir()):
+    repos = sorted((ROOT / "tests" / "repos" / name).iterdir())
+    for repo in repos:
         if not (out / repo.name / "out" / "trail" / "outcome.json").exists():
             _run(repo, out / repo.name, url)
-    rows = [(repo.name, _outcome(out / repo.name)) for repo in sorted(REPOS.iterdir())]
+    rows = [(repo.name, _outcome(out / repo.name)) for repo in repos]
     print("| repository | outcome | turns | model calls | tokens in / out | seconds | held out |")
     print("|---|---|---|---|---|---|---|")
     for name, outcome in rows:
@@ -57,4 +58,4 @@ def _outcome(place: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path(sys.argv[2])))
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:]))
