@@ -36,6 +36,7 @@ from bot.repair.final import Final, final_check
 from bot.repair.judge import State, clean
 from bot.repair.loop import Loop
 from bot.repair.task import Task, World
+from bot.repair.verbose import verbose
 
 RERUNS = 2
 """How often failing tests are run again on the untouched head to find the flaky ones."""
@@ -134,7 +135,7 @@ class Story:
 
     def _recipe(self, jobs: list[JobLog]) -> Recipe:
         config, workspace = self.config, self.ports.workspace
-        return recipe.infer(
+        made = recipe.infer(
             jobs,
             image=config.image,
             setup=config.setup,
@@ -144,6 +145,7 @@ class Story:
             read=workspace.read,
             paths=workspace.paths(),
         )
+        return replace(made, checks=tuple(verbose(check, workspace.read) for check in made.checks))
 
     def _environment(self, made: Recipe) -> str:
         tree = self.ports.scratch / "tree"
