@@ -47,6 +47,7 @@ class Config:
     allow: tuple[str, ...] = ()
     fail_on: str = "fault"
     install_gvisor: str = "auto"
+    disk_mb: int = 20_000
 
 
 class Bad(ValueError):
@@ -249,6 +250,11 @@ SETTINGS: tuple[Setting, ...] = (
         help="selfrepair-run is gVisor. runc accepts a weaker box; every report says so.",
         parse=_choice("selfrepair-run", "runc"),
         into="limits.runtime",
+    ),
+    Setting(
+        name="disk-mb",
+        help="Disk for environment images kept for later runs, in MB; those used longest ago are removed.",
+        parse=_number(int, 0, 10_000_000),
     ),
     Setting(
         name="install-gvisor",

@@ -42,7 +42,9 @@ def run(
     hosted = environ.get("RUNNER_ENVIRONMENT") == "github-hosted"
     if settings.install_gvisor == "always" or (settings.install_gvisor == "auto" and hosted):
         gvisor_host.install(client, image)
-    with DockerSandbox(client=client, proxy_image=image, warm=settings.limits, progress=console) as sandbox:
+    with DockerSandbox(
+        client=client, proxy_image=image, warm=settings.limits, progress=console, disk_mb=settings.disk_mb
+    ) as sandbox:
         ports = action.Ports(
             forge=forge,
             workspace=workspace,

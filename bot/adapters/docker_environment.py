@@ -14,16 +14,13 @@ import docker
 from docker.errors import ImageNotFound
 
 from bot.adapters.docker_box import Box, Ended, Plan
+from bot.adapters.docker_disk import REPOSITORY, TRUST, bound, mark_used
 from bot.adapters.docker_egress import Egress
 from bot.domain.attempt import Fault, SetupFailed
 from bot.domain.execution import WORK, Environment, Limits
 from bot.sandbox import HOME, UID, environment_key, setup_argv
 
 log = logging.getLogger(__name__)
-
-REPOSITORY = "selfrepair-env"
-TRUST = "selfrepair.trust"
-"""Label of an environment image: whose code ran in its set-up."""
 
 # What a package manager needs to unpack files for others; none of it reaches the host through gVisor.
 CAPS = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID", "SETFCAP", "KILL")
@@ -60,14 +57,19 @@ def build(
     runtime: str,
     run_id: str,
     limits: Limits,
+    disk: int,
     egress: Callable[[], Egress],
     say: Callable[[str], None],
 ) -> str:
-    """The environment image's name; found when it was built before. Raises SetupFailed, or Fault."""
+    """The environment image's name; found when it was built before. Raises SetupFailed, or Fault.
+
+    `disk`: bytes that all environment images may take together.
+    """
     base = base_image(client, environment.image)
     tag = environment_key(environment, base)
     if client.api.images(name=f"{REPOSITORY}:{tag}", quiet=True):
         say("environment image found, set-up is not run again")
+        mark_used(client, tag)
         return f"{REPOSITORY}:{tag}"
     way_out = egress() if environment.setup else None
     network = way_out.network if way_out else "none"
@@ -86,19 +88,8 @@ def build(
         client.api.commit(box.id, repository=REPOSITORY, tag=tag, pause=False, conf=told)
     finally:
         box.remove()
-    _drop_overtaken(client, environment.trust)
+    bound(client, disk)
     return f"{REPOSITORY}:{tag}"
-
-
-def _drop_overtaken(client: docker.DockerClient, trust: str) -> None:
-    """Remove images that lost their name to a run that built the same environment at the same time."""
-    # The SDK's own list asks for each image anew, and fails where another run has removed one meanwhile.
-    for image in client.api.images(filters={"dangling": True, "label": f"{TRUST}={trust}"}, quiet=True):
-        try:
-            client.images.remove(str(image))
-        except docker.errors.APIError as error:
-            if error.status_code not in (404, 409):  # another run removed it, or has boxes of it: the next build's work
-                raise
 
 
 def _copy_in(client: docker.DockerClient, box: Box, tree: Path) -> None:

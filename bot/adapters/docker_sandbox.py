@@ -62,9 +62,11 @@ class DockerSandbox:
         warm: Limits | None = None,
         progress: Progress | None = None,
         grace: timedelta = GRACE,
+        disk_mb: int = 20_000,
     ) -> None:
         """`proxy_image` holds squid (the product's own image does); `allow` limits set-up to these domains (all, if
-        empty); boxes with the limits `warm` are started as soon as an environment is there. Raises Fault."""
+        empty); boxes with the limits `warm` are started as soon as an environment is there; environment images of all
+        runs together take at most `disk_mb`, those used longest ago are removed. Raises Fault."""
         self.run_id = secrets.token_hex(8)
         self._client = client or connect()
         self._own_client = client is None
@@ -73,6 +75,7 @@ class DockerSandbox:
         self._setup_limits = setup_limits
         self._allow = allow
         self._warm = warm
+        self._disk = disk_mb * 1_000_000
         self._progress = progress
         self._pool: Pool[_Kind] = Pool(self._start, pool_size)
         self._egress: Egress | None = None
@@ -98,6 +101,7 @@ class DockerSandbox:
                     runtime=self._setup_runtime,
                     run_id=self.run_id,
                     limits=self._setup_limits,
+                    disk=self._disk,
                     egress=self._way_out,
                     say=self._say,
                 )

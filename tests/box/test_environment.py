@@ -8,11 +8,14 @@ import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import docker
 import pytest
 
+from bot.adapters import docker_disk
 from bot.adapters.docker_sandbox import DockerSandbox
 from bot.domain.attempt import SetupFailed
 from bot.domain.execution import Environment, Request, Result, SetupStep
@@ -181,3 +184,24 @@ def test_networks_and_proxies_are_gone_afterwards(
     sandbox.prepare(replace(fresh, setup=steps("true")))
     assert client.api.containers(all=True, filters={"label": f"selfrepair.run={sandbox.run_id}"}) == []
     assert client.networks.list(filters={"label": f"selfrepair.run={sandbox.run_id}"}) == []
+
+
+def test_environment_images_used_longest_ago_are_removed_and_those_in_use_stay(
+    client: docker.DockerClient, product: str, fresh: Environment
+) -> None:
+    def known() -> set[str]:
+        return {tag for image in client.images.list(name=docker_disk.REPOSITORY) for tag in image.tags}
+
+    with DockerSandbox(client=client, proxy_image=product, pool_size=1) as sandbox:
+        old = sandbox.prepare(replace(fresh, digest="old"))
+        new = sandbox.prepare(replace(fresh, digest="new"))
+        assert sandbox.prepare(replace(fresh, digest="old")) == old  # a use makes it the newer one
+        mine = [kept for kept in map(partial(docker_disk.look, client), (old, new)) if kept]
+        assert [kept.size > 0 for kept in mine] == [True, True]
+        late = datetime.now(UTC) + timedelta(days=1)
+        assert [kept.id for kept in docker_disk.overdue(mine, mine[0].size, late)] == [mine[1].id]
+        docker_disk.bound(client, 0)
+        assert known() >= {old, new}, "a run may be using them"
+    docker_disk.remove(client, mine[1].id)
+    assert new not in known()
+    assert old in known()

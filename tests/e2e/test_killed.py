@@ -16,7 +16,7 @@ from docker.models.images import Image
 
 from bot.adapters.docker_box import LABEL
 from bot.adapters.docker_client import connect
-from bot.adapters.docker_environment import TRUST
+from bot.adapters.docker_disk import TRUST
 from bot.adapters.docker_sandbox import GRACE
 from tests.e2e.scene import FIXED, REPAIR, Ended, Scene
 
