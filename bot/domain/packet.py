@@ -20,6 +20,23 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Legs:
+    """In how many jobs of a run a finding was seen, `of` how many that ran its check, and which, as far as named."""
+
+    failing: int
+    of: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aside:
+    """A test that failed somewhere in the run and counts for nothing, and why: flaky, or nobody asked."""
+
+    test: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class PacketFailure:
     """One failing test as told to the model."""
 
@@ -33,6 +50,7 @@ class PacketFailure:
     hint: str | None = None
     span: Span | None = None
     captured: str | None = None
+    legs: Legs | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +63,7 @@ class PacketDiagnostic:
     code: str | None
     message: str
     span: Span | None = None
+    legs: Legs | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +99,7 @@ class RepairPacket:
     changed: tuple[Hunk, ...] = ()
     instructions: str = ""
     history: tuple[Past, ...] = ()
+    aside: tuple[Aside, ...] = ()
     omitted: int = 0
 
     def as_json(self) -> dict[str, Any]:
@@ -97,6 +117,7 @@ class RepairPacket:
             "instructions": self.instructions,
             "budget": budget,
             "history": [asdict(p) for p in self.history],
+            **({"aside": [asdict(a) for a in self.aside]} if self.aside else {}),
             **({"omitted": self.omitted} if self.omitted else {}),
         }
 

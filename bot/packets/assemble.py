@@ -8,20 +8,19 @@ from dataclasses import dataclass, replace
 
 from bot.domain.findings import Diagnostic, Failure
 from bot.domain.fitness import Evaluation
-from bot.domain.packet import Hunk, PacketDiagnostic, PacketFailure, Past, RepairPacket, Span
+from bot.domain.packet import Aside, Hunk, PacketDiagnostic, PacketFailure, Past, RepairPacket, Span
 from bot.domain.patch import Read
 from bot.packets import clean, spans
 from bot.packets.draft import Draft
 from bot.packets.grouping import Cause, group
 from bot.packets.hints import hint as fact
+from bot.packets.legs import Seen
+from bot.packets.said import message, steady
 from bot.packets.suspects import Finder, Suspect
 from bot.packets.tree import Tree, is_test
 from bot.packets.trim import CHARACTERS_PER_TOKEN, cut, cut_pair
 from bot.packets.view import View
 from bot.packets.words import instructions, priority, summary
-
-_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,16}\b")
-"""Where an object lay in memory: says nothing, and differs in each run, so that no packet would come twice."""
 
 _PLACE = re.compile(r"(?<![\w./\\+-])([\w./\\+-]{1,300}\.\w{1,9})[\"']?(?::|, line )(\d+)")
 
@@ -33,6 +32,7 @@ class _Told:
     tree: Tree
     finder: Finder
     view: View
+    seen: Seen
     changed: tuple[Hunk, ...]
     characters: int
     wider: bool
@@ -64,6 +64,8 @@ def build(
     changed: Sequence[Hunk] = (),
     history: Sequence[Past] = (),
     hidden: frozenset[str] = frozenset(),
+    legs: Sequence[str] = (),
+    aside: Sequence[Aside] = (),
     tokens: int = 2000,
     wider: bool = False,
     hint: str = "",
@@ -75,8 +77,9 @@ def build(
     `hidden` are held-out test ids: neither their ids nor their values nor their source are shown. `wider` shows more
     source and more examples (raise `tokens` with it). `hint` is said to the model as it is.
     `focus` tells one cause only, that of this rank (counted round), and of its code no more than functions: a weak
-    model repairs one small thing or nothing. The same input always gives
-    the same packet. Below about 300 tokens there is no room for a failure, and all findings end as `omitted`.
+    model repairs one small thing or nothing. `legs` names the job that each report comes from, `aside` the tests that
+    count for nothing (see `of_run`). The same input always gives the same packet. Below about 300 tokens there is no
+    room for a failure, and all findings end as `omitted`.
     """
     failures = [f for report in evaluation.reports for f in report.findings if isinstance(f, Failure)]
     tree = Tree(read, paths)
@@ -85,6 +88,7 @@ def build(
         tree=tree,
         finder=finder,
         view=view,
+        seen=Seen(evaluation, legs),
         changed=view.hunks(changed),
         characters=int(tokens * CHARACTERS_PER_TOKEN),
         wider=wider,
@@ -104,6 +108,9 @@ def build(
         tokens - 8,  # room for `omitted`, which is known last
     )
     _fill(draft, chosen, told, history)
+    for each in aside:
+        if each.test not in hidden:
+            draft.add_aside(Aside(test=cut(each.test, 300), reason=cut(each.reason, 300)))
     return _finished(draft.packet, causes, view)
 
 
@@ -133,7 +140,7 @@ def _fill(draft: Draft, causes: Sequence[Cause], told: _Told, history: Sequence[
     """By importance: the first failure with its suspect, what was refused before, then everything else."""
     for number, cause in enumerate(causes):
         for text in cause.blocked:
-            draft.add_blocked(cut(text, told.field))
+            draft.add_blocked(cut(told.seen.blocked(text), told.field))
         told_failures = _add_failures(draft, cause.failures[:1], told)
         if not number:
             _add_history(draft, history, told)
@@ -168,22 +175,19 @@ def _versions(failure: Failure, told: _Told) -> Iterator[PacketFailure]:
 
 def _told_failure(failure: Failure, told: _Told, limit: int) -> PacketFailure:
     asserting = _asserting(failure, told)
-    expected, actual = cut_pair(_steady(failure.expected), _steady(failure.actual), limit)
+    expected, actual = cut_pair(steady(failure.expected), steady(failure.actual), limit)
     return PacketFailure(
         test=cut(failure.id, max(limit, 300)),
         file=told.finder.file(failure) or failure.file,
         line=failure.line,
         assertion=_short(asserting, limit // 2),
-        message=_short(_steady(_message(failure)), limit // 2),
+        message=_short(steady(message(failure)), limit // 2),
         expected=expected,
         actual=actual,
         hint=fact(failure, told.tree, asserting),
-        captured=_short(_steady(failure.captured), limit // 3) if failure.expected is None else None,
+        captured=_short(steady(failure.captured), limit // 3) if failure.expected is None else None,
+        legs=told.seen.of(failure),
     )
-
-
-def _steady(text: str | None) -> str | None:
-    return _ADDRESS.sub("at 0x...", text) if text else text
 
 
 def _short(text: str | None, limit: int) -> str | None:
@@ -203,26 +207,6 @@ def _asserting(failure: Failure, told: _Told) -> str | None:
         end = start  # of a `with` or `for` only the head
     span = told.view.excerpt(path, start, end)
     return span.source.strip() if span else None
-
-
-def _message(failure: Failure) -> str | None:
-    """The rewritten assertion, the exception's own words where they say more, its diff where no pair of values does."""
-    said = _said(failure)
-    if failure.detail and failure.expected is None:
-        return f"{said}\n{failure.detail}" if said else failure.detail
-    return said
-
-
-def _said(failure: Failure) -> str | None:
-    words = failure.message
-    if failure.assertion and words == f"AssertionError: {failure.assertion}":
-        return failure.assertion
-    exception = (failure.exception or "").rpartition(".")[2]
-    if words and exception not in ("", "AssertionError") and exception not in words:
-        words = f"{exception}: {words}"
-    if not failure.assertion or not words or failure.assertion in words:
-        return words or failure.assertion
-    return failure.assertion if words in failure.assertion else f"{words}\n{failure.assertion}"
 
 
 def _add_history(draft: Draft, history: Sequence[Past], told: _Told) -> None:
@@ -248,6 +232,7 @@ def _told_diagnostic(diagnostic: Diagnostic, told: _Told) -> PacketDiagnostic:
         col=diagnostic.col,
         code=diagnostic.code,
         message=cut(diagnostic.message, told.field // 2),
+        legs=told.seen.of(diagnostic),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.domain.packet import PacketDiagnostic, PacketFailure, RepairPacket, Span
+from bot.domain.packet import Legs, PacketDiagnostic, PacketFailure, RepairPacket, Span
 from bot.redact import Redactor, visible
 
 Change = Callable[[str], str]
@@ -34,6 +34,7 @@ def changed(packet: RepairPacket, prose: Change, source: Callable[[Span], str]) 
         diagnostics=tuple(_diagnostic(d, prose, span(d.span)) for d in packet.diagnostics),
         spans=tuple(s for old in packet.spans if (s := span(old))),
         changed=tuple(replace(h, file=prose(h.file), hunk=prose(h.hunk)) for h in packet.changed),
+        aside=tuple(replace(a, test=prose(a.test), reason=prose(a.reason)) for a in packet.aside),
         history=tuple(replace(p, diff=prose(p.diff), reason=prose(p.reason)) for p in packet.history),
     )
 
@@ -53,9 +54,17 @@ def _failure(failure: PacketFailure, prose: Change, span: Span | None) -> Packet
         hint=maybe(failure.hint),
         captured=maybe(failure.captured),
         span=span,
+        legs=_legs(failure.legs, prose),
     )
 
 
 def _diagnostic(diagnostic: PacketDiagnostic, prose: Change, span: Span | None) -> PacketDiagnostic:
     code = prose(diagnostic.code) if diagnostic.code is not None else None
-    return replace(diagnostic, file=prose(diagnostic.file), code=code, message=prose(diagnostic.message), span=span)
+    legs = _legs(diagnostic.legs, prose)
+    return replace(
+        diagnostic, file=prose(diagnostic.file), code=code, message=prose(diagnostic.message), span=span, legs=legs
+    )
+
+
+def _legs(legs: Legs | None, prose: Change) -> Legs | None:
+    return legs and replace(legs, names=tuple(map(prose, legs.names)))

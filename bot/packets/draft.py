@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from bot.domain.packet import Hunk, PacketDiagnostic, PacketFailure, Past, RepairPacket, Span
+from bot.domain.packet import Aside, Hunk, PacketDiagnostic, PacketFailure, Past, RepairPacket, Span
 from bot.packets import spans
 from bot.packets.trim import cut_lines, tokens
 from bot.packets.view import View
@@ -83,6 +83,10 @@ class Draft:
             return True
         shorter = Hunk(file=hunk.file, hunk=cut_lines(hunk.hunk, limit))
         return self._take(replace(self.packet, changed=(*self.packet.changed, shorter)))
+
+    def add_aside(self, aside: Aside) -> bool:
+        """A test that counts for nothing."""
+        return self._take(replace(self.packet, aside=(*self.packet.aside, aside)))
 
     def add_past(self, past: Past, limit: int) -> bool:
         """A refused attempt, in the order of the attempts."""

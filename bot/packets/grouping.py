@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from bot.domain.findings import CheckKind, Diagnostic, Failure, FailureKind, Report
 from bot.domain.fitness import Evaluation
@@ -15,6 +15,9 @@ from bot.packets.suspects import Finder, touched_lines, touches
 from bot.packets.tree import Tree
 
 _IMPORTS = {"ImportError", "ModuleNotFoundError", "SyntaxError", "IndentationError", "TabError"}
+_MINOR = frozenset(("warning", "info", "information", "note", "convention", "refactor"))
+"""Severities that rank below an error of the same check, which is what turned it red."""
+
 _ORDER = {CheckKind.BUILD: 0, CheckKind.TESTS: 1, CheckKind.LINT: 2, CheckKind.TYPES: 3, CheckKind.CUSTOM: 4}
 
 
@@ -59,30 +62,44 @@ def causes(
 def group(evaluation: Evaluation, finder: Finder, changed: Sequence[Hunk] = ()) -> tuple[Cause, ...]:
     """`causes` with what is already read."""
     found: dict[str, Cause] = {}
-    seen: set[object] = set()
+    same: dict[object, list[tuple[Report, Failure | Diagnostic]]] = {}
     for report in evaluation.reports:
         stopped = tuple(filter(None, [why_blocked(report)]))
         if stopped and not report.findings:
             _add(found, Cause(key=f"check:{report.check}", kind=report.kind, blocked=stopped))
-        for finding in report.findings:
-            if identity(finding) in seen:
-                continue
-            seen.add(identity(finding))
-            if isinstance(finding, Failure):
-                _add(
-                    found, Cause(key=_key(finding, finder), kind=CheckKind.TESTS, failures=(finding,), blocked=stopped)
-                )
-            else:
-                key = f"{report.kind}:{finding.file}"
-                _add(found, Cause(key=key, kind=report.kind, diagnostics=(finding,), blocked=stopped))
+        for finding in work(report):
+            same.setdefault(identity(finding), []).append((report, finding))
+    for places in same.values():
+        _add(found, _cause(places, finder))
     touched = touched_lines(changed)
     return tuple(sorted(map(_ordered, found.values()), key=lambda cause: _rank(cause, finder, touched)))
+
+
+def _cause(places: list[tuple[Report, Failure | Diagnostic]], finder: Finder) -> Cause:
+    """Of one finding in several reports: the form that tells most, whatever the order of the reports."""
+    stopped = tuple(dict.fromkeys(filter(None, (why_blocked(report) for report, _ in places))))
+    report, finding = min(places, key=lambda place: (_silence(place[1]), repr(place[1]), place[0].kind))
+    if isinstance(finding, Failure):
+        return Cause(key=_key(finding, finder), kind=CheckKind.TESTS, failures=(finding,), blocked=stopped)
+    return Cause(key=f"{report.kind}:{finding.file}", kind=report.kind, diagnostics=(finding,), blocked=stopped)
+
+
+def _silence(finding: Failure | Diagnostic) -> tuple[bool, int]:
+    """How little a finding says; a pair of values says most."""
+    lacking = sum(getattr(finding, field.name) is None for field in fields(finding))
+    return getattr(finding, "actual", None) is None, lacking
+
+
+def work(report: Report) -> tuple[Failure | Diagnostic, ...]:
+    """The findings to repair: warnings of a check that is green are none (see `Evaluation.complaints`)."""
+    return tuple(f for f in report.findings if isinstance(f, Failure) or report.exit_code != 0)
 
 
 def identity(finding: Failure | Diagnostic) -> object:
     """What makes two findings of different checks (matrix legs, reruns) the same."""
     if isinstance(finding, Failure):
-        return finding.id, finding.kind
+        file = None if "::" in finding.id else finding.file  # other ids than pytest's may be found in several files
+        return finding.id, finding.kind, file, finding.line
     return finding.tool, finding.file, finding.line, finding.col, finding.code, finding.message
 
 
@@ -140,7 +157,7 @@ def _ordered(cause: Cause) -> Cause:
         key=cause.key,
         kind=cause.kind,
         failures=tuple(sorted(cause.failures, key=_place)),
-        diagnostics=tuple(sorted(cause.diagnostics, key=_place)),
+        diagnostics=tuple(sorted(cause.diagnostics, key=lambda d: (d.severity in _MINOR, _place(d)))),
         blocked=tuple(sorted(cause.blocked)),
     )
 
@@ -160,7 +177,8 @@ def _rank(cause: Cause, finder: Finder, touched: dict[str, set[int]]) -> tuple[o
     )
     collection = any(f.collection for f in cause.failures)
     first = _place(cause.findings[0]) if cause.findings else ("", 0, "")
-    return order, not collection, -len(cause.findings), untouched, first, cause.key
+    minor = bool(cause.diagnostics) and all(d.severity in _MINOR for d in cause.diagnostics) and not cause.failures
+    return order, not collection, minor, -len(cause.findings), untouched, first, cause.key
 
 
 def _says_why(cause: Cause) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.domain.findings import CheckKind, Diagnostic, Failure
 from bot.domain.fitness import Evaluation
-from bot.packets.grouping import Cause, identity
+from bot.packets.grouping import Cause, identity, work
 
 _COUNTED = ((CheckKind.BUILD, "build error"), (CheckKind.LINT, "lint error"), (CheckKind.TYPES, "type error"))
 
@@ -24,11 +24,13 @@ def summary(evaluation: Evaluation) -> str:
         parts += [f"{len(ran)} of {_count(len(collected), 'test')} failing"]
     for kind, word in _COUNTED:
         found = {
-            identity(d) for r in evaluation.reports if r.kind is kind for d in r.findings if isinstance(d, Diagnostic)
+            identity(d) for r in evaluation.reports if r.kind is kind for d in work(r) if isinstance(d, Diagnostic)
         }
         parts += [_count(len(found), word)] if kind in kinds and (found or kind is not CheckKind.BUILD) else []
     stopped = [r.check for r in evaluation.reports if r.kind is CheckKind.CUSTOM and not r.green]
-    return "; ".join(parts + [f"{check} failing" for check in stopped]) or "a check is failing"
+    return "; ".join(parts + [f"{check} failing" for check in stopped]) or (
+        "nothing failing" if evaluation.green else "a check is failing"
+    )
 
 
 def _count(number: int, word: str) -> str:

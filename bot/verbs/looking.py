@@ -35,13 +35,14 @@ def packet(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """The packet of the first turn, for a log and the checkout that it is about."""
     from bot import packets
     from bot.adapters.git_workspace import GitWorkspace
-    from bot.domain.fitness import Evaluation
 
     _, jobs = _jobs(args.log)
     workspace = GitWorkspace.open(args.repo)
-    evaluation = Evaluation(reports=tuple(step.report for job in jobs for step in job.steps if step.report))
+    run = packets.of_run(jobs)
     made = packets.build(
-        evaluation,
+        run.evaluation,
+        legs=run.legs,
+        aside=run.aside,
         iteration=1,
         max_iterations=Budget().iterations,
         read=workspace.read,

@@ -70,6 +70,48 @@ def run(request, tmp_path):
     return made
 
 
+FIELDS = {
+    None: "schema command failing_step failing_steps exit_code failures diagnostics",
+    "failures": "framework id file line crash_file crash_line outcome assertion message expected actual",
+    "diagnostics": "tool file line col code message severity",
+}
+"""The fields of the corpus' SCHEMA.md that a log can tell: tool, notes and optional_ids are a person's."""
+
+TYPES = {
+    **dict.fromkeys(("schema", "exit_code", "line", "col", "crash_line"), int),
+    **dict.fromkeys(("failures", "diagnostics", "failing_steps"), list),
+}
+NEVER_NULL = {"schema", "failing_steps", "failures", "diagnostics", "framework", "id", "outcome", "tool", "file"}
+
+
+def conforms(whole):
+    """What does not agree with the schema, as paths."""
+    rows = [(None, whole)] + [(kind, row) for kind in ("failures", "diagnostics") for row in whole[kind]]
+    for kind, row in rows:
+        if list(row) != FIELDS[kind].split():
+            yield kind, list(row)
+        for name, value in row.items():
+            null = value is None and (name not in NEVER_NULL or (kind, name) == ("failures", "file"))
+            if not null and type(value) is not TYPES.get(name, str):
+                yield kind, name, value
+    yield from (("failures", row["outcome"]) for row in whole["failures"] if row["outcome"] not in ("failed", "error"))
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent.name for path in CORPUS.glob("*/*.log")}))
+def test_every_log_of_the_corpus_is_told_in_the_schema(folder):
+    logs = sorted((CORPUS / folder).glob("*.log"))
+    told = {log.name: list(conforms(json.loads(json.dumps(as_schema(read_job([log.read_bytes()])))))) for log in logs}
+    assert {name: wrong for name, wrong in told.items() if wrong} == {}
+
+
+def test_file_folder_and_zip_say_the_same_in_the_schema(capsys, run, tmp_path):
+    (tmp_path / "one.log").write_bytes(RED)
+    single = json.loads(parsed(capsys, tmp_path / "one.log", "--json")[1])
+    many = jobs(capsys, run(RUN))
+    assert many["tests (3.12)"] == single and [*conforms(single)] == []
+    assert [wrong for job in many.values() for wrong in conforms(job)] == []
+
+
 def test_one_log_prints_exactly_the_schema(capsys, tmp_path):
     path = tmp_path / "job.log"
     path.write_bytes(RED)
