@@ -8,7 +8,7 @@ BENCH_ARGS =
 FUZZ_SECONDS = 3600
 FUZZ_ARGS =
 
-.PHONY: help setup image gvisor lint lock settings demo-log test test-fast demo record-demo bench-sandbox fuzz clean
+.PHONY: help setup image gvisor lint lock settings demo-log test test-fast demo record-demo bench-sandbox fuzz score-logs clean
 
 help: ## Say what there is
 	@echo "selfrepair: make TARGET"
@@ -57,6 +57,10 @@ bench-sandbox: gvisor ## What an execution costs, cold and warm, and what a turn
 fuzz: ## The log reader on mutated logs, for FUZZ_SECONDS (default: an hour)
 	@scripts/venv.sh
 	@$(PYTHON) -m tests.fuzz --seconds $(FUZZ_SECONDS) $(FUZZ_ARGS)
+
+score-logs: ## The log reader's scores per tool, and the packets' sizes; fails below a target
+	@scripts/venv.sh
+	@$(PYTHON) -m tests.corpus.scores
 
 clean: ## Remove what was made here; the machine's Docker and gVisor stay
 	@scripts/clean.sh
