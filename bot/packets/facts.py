@@ -29,7 +29,7 @@ def of_error(failure: Failure, tree: Tree) -> str | None:
 def _no_name(match: re.Match[str], tree: Tree) -> str | None:
     name = match[1]
     if name in sys.stdlib_module_names:
-        return f"missing import: {name} is a module of the standard library"
+        return f"a module of the standard library is named {name}"
     where = _defined(name, tree)
     return f"{name} is defined in {_listed(where)}" if where else None
 

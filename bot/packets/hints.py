@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -38,7 +39,9 @@ def _of_values(expected: str | None, actual: str | None, source: str | None) -> 
     if found is None and wanted is not None:
         return "returned None" if _compares_call(source) else "the actual value is None"
     if wanted is _MISSING or found is _MISSING:
-        return _strings(expected, actual, whole=False)
+        return None if _elided(expected) or _elided(actual) else _strings(expected, actual, whole=False)
+    if type(wanted) is type(found) and wanted == found:
+        return None  # what differs is not in the printed values
     if type(wanted) is not type(found):
         return _types(wanted, found)
     for kind, facts in _FACTS:
@@ -47,9 +50,13 @@ def _of_values(expected: str | None, actual: str | None, source: str | None) -> 
     return None
 
 
+def _elided(text: str) -> bool:
+    return "..." in text or "\u2026" in text
+
+
 def _value(text: str) -> Any:
     """A literal's value; not of a text that a tool has shortened with dots, which would parse as something else."""
-    if len(text) > LARGEST or "..." in text:
+    if len(text) > LARGEST or _elided(text):
         return _MISSING
     try:
         with warnings.catch_warnings():
@@ -81,6 +88,8 @@ def _numbers(wanted: Any, found: Any) -> str | None:
     if isinstance(wanted, bool):
         return None
     if isinstance(wanted, float):
+        if not (math.isfinite(wanted) and math.isfinite(found)):
+            return None
         near = wanted and abs(wanted - found) <= 1e-9 * max(abs(wanted), abs(found))
         return "differs only by floating-point rounding" if near else _proportion(wanted, found)
     if abs(wanted - found) == 1:
@@ -105,7 +114,7 @@ def _strings(wanted: str, found: str, whole: bool = True) -> str | None:
         if whole and wanted.rstrip("\n") == found.rstrip("\n"):
             return f"differs only in trailing newlines: {_ends(wanted)} expected, {_ends(found)} found"
         return "differs only in whitespace"
-    if wanted.casefold() == found.casefold():
+    if wanted.lower() == found.lower():
         return "differs only in letter case"
     if not whole:
         return None
@@ -144,10 +153,22 @@ def _sequences(wanted: Any, found: Any) -> str | None:
         return f"empty, {len(w)} items expected" if w else f"{len(f)} items where none was expected"
     if len(w) > 1 and f == w[::-1]:
         return "sorted the other way" if _sorted(w) else "in reverse order"
-    missing, extra = Counter(map(repr, w)) - Counter(map(repr, f)), Counter(map(repr, f)) - Counter(map(repr, w))
+    keys_w, keys_f = list(map(_key, w)), list(map(_key, f))
+    missing, extra = Counter(keys_w) - Counter(keys_f), Counter(keys_f) - Counter(keys_w)
     if not missing and not extra:
         return "the same items in another order"
-    return _ending(w, f) or _contents(w, f, list(missing.elements()), list(extra.elements()))
+    shown = dict(zip((*keys_w, *keys_f), map(repr, (*w, *f)), strict=True))
+    lacking, more = ([shown[key] for key in keys.elements()] for keys in (missing, extra))
+    return _ending(w, f) or _contents(w, f, lacking, more, repeated=set(extra) <= set(keys_w))
+
+
+def _key(value: Any) -> Any:
+    """The same for values that a test finds equal: 1 and True, dicts in any order."""
+    if isinstance(value, dict):
+        return "dict", frozenset((key, _key(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return type(value).__name__, tuple(map(_key, value))
+    return ("set", frozenset(value)) if isinstance(value, set) else ("", value)
 
 
 def _sorted(values: list[Any]) -> bool:
@@ -167,14 +188,14 @@ def _ending(w: list[Any], f: list[Any]) -> str | None:
     return None
 
 
-def _contents(w: list[Any], f: list[Any], missing: list[str], extra: list[str]) -> str | None:
-    if not missing and set(extra) <= set(map(repr, w)):
+def _contents(w: list[Any], f: list[Any], missing: list[str], extra: list[str], *, repeated: bool) -> str | None:
+    if not missing and repeated:
         return f"items repeated: {_list(extra)}"
     if not missing or not extra:
         return f"items missing: {_list(missing)}" if missing else f"items too much: {_list(extra)}"
     if len(w) != len(f):
         return f"{len(f)} items where {len(w)} were expected"
-    at = next(i for i, (a, b) in enumerate(zip(w, f, strict=True)) if repr(a) != repr(b))
+    at = next(i for i, (a, b) in enumerate(zip(w, f, strict=True)) if a != b)
     return f"first difference at index {at}: {_quote(w[at])} expected, {_quote(f[at])} found" if len(w) > 3 else None
 
 
